@@ -1,0 +1,230 @@
+"""The schema that a user gives: what its root may be, and its final verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import TypeAdapter, ValidationError
+
+from .errors import SchemaMismatchError
+from .paths import Path
+
+RootKind: TypeAlias = Literal["object", "array", "scalar"]
+Root: TypeAlias = Literal["auto", "object", "array", "scalar"]
+ALL_KINDS: Final[frozenset[RootKind]] = frozenset({"object", "array", "scalar"})
+
+_OBJECT: Final = frozenset({"model", "dataclass", "typed-dict", "dict", "model-fields"})
+_ARRAY: Final = frozenset(
+    {"list", "tuple", "set", "frozenset", "generator", "arguments", "named-tuple"}
+)
+_SCALAR: Final = frozenset(
+    {
+        *("none", "bool", "int", "float", "decimal", "str", "bytes", "date", "time"),
+        *("datetime", "timedelta", "literal", "enum", "url", "multi-host-url", "uuid"),
+        "complex",
+    }
+)
+# Schemas that wrap one other: the key under which it stands.
+_WRAPPERS: Final = {
+    "default": "schema",
+    "definitions": "schema",
+    "function-after": "schema",
+    "json-or-python": "json_schema",
+    "lax-or-strict": "lax_schema",
+}
+_UNIONS: Final = frozenset({"union", "tagged-union"})
+_JSON_KINDS: Final[Mapping[str, RootKind]] = {"object": "object", "array": "array"}
+
+
+class Schema:
+    """A schema, compiled once.
+
+    Attributes:
+        source: What the user gave.
+        kinds: The kinds that the root may have.
+    """
+
+    __slots__ = ("kinds", "source")
+
+    source: Any
+    kinds: frozenset[RootKind]
+
+    def __init__(self, source: Any, kinds: frozenset[RootKind]) -> None:
+        self.source = source
+        self.kinds = kinds
+
+    def validate(self, text: str, value: Any) -> Any:
+        """Return the final value of a complete document.
+
+        Args:
+            text: The document, plain JSON.
+            value: What `text` reads as.
+
+        Raises:
+            SchemaMismatchError: The document is not what the schema asks for. Its
+                offset and report are filled in by the parser.
+        """
+        raise NotImplementedError
+
+
+class _AnySchema(Schema):
+    """No schema: plain JSON."""
+
+    __slots__ = ()
+
+    def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - plain JSON
+        return value
+
+
+class _PydanticSchema(Schema):
+    __slots__ = ("_adapter",)
+
+    def __init__(self, source: Any) -> None:
+        self._adapter: TypeAdapter[Any] = TypeAdapter(source)
+        super().__init__(source, _root_kinds(self._adapter.core_schema))
+
+    def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - read again
+        try:
+            return self._adapter.validate_json(text)
+        except ValidationError as err:
+            errors = err.errors(include_url=False)
+            for entry in errors:
+                # Exceptions in the context may hold what cannot be pickled.
+                entry["ctx"] = {
+                    key: str(item) if isinstance(item, Exception) else item
+                    for key, item in entry.get("ctx", {}).items()
+                }
+            path = tuple(errors[0]["loc"]) if errors else ()
+            raise SchemaMismatchError(errors=errors, path=path) from err
+
+
+class _JSONSchema(Schema):
+    __slots__ = ("_validator",)
+
+    def __init__(self, source: Mapping[str, Any]) -> None:
+        try:
+            from jsonschema.validators import validator_for  # noqa: PLC0415 - an extra
+        except ModuleNotFoundError as err:
+            if err.name != "jsonschema":
+                raise
+            raise ModuleNotFoundError(
+                "a JSON Schema dict is validated with the `jsonschema` library: "
+                "pip install 'partial-json-core[jsonschema]'",
+                name="jsonschema",
+            ) from err
+        validator = validator_for(source)
+        validator.check_schema(source)
+        self._validator: Any = validator(source)
+        super().__init__(source, _json_root_kinds(source))
+
+    def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - see Schema
+        found = sorted(self._validator.iter_errors(value), key=lambda e: list(e.path))
+        if found:
+            errors = [
+                {
+                    "type": str(err.validator),
+                    "loc": tuple(err.absolute_path),
+                    "msg": f"does not match `{err.validator}` of the schema",
+                    "input": err.instance,
+                }
+                for err in found
+            ]
+            path: Path = tuple(found[0].absolute_path)
+            raise SchemaMismatchError(errors=errors, path=path)
+        return value
+
+
+def compile_schema(source: Any, root: Root = "auto") -> Schema:
+    """Compile a schema; equal hashable schemas are compiled once.
+
+    Args:
+        source: A pydantic model, any type that `TypeAdapter` takes, a JSON Schema
+            dict, or None for plain JSON.
+        root: The kind of the root; by default the schema decides.
+
+    Raises:
+        ValueError: `root` is not one of its four values.
+        ModuleNotFoundError: A JSON Schema dict without the extra ``jsonschema``.
+    """
+    if root not in ("auto", *ALL_KINDS):
+        raise ValueError(
+            f"`root` must be 'auto', 'object', 'array' or 'scalar', got {root!r}"
+        )
+    schema = _compile(source)
+    if root == "auto":
+        return schema
+    narrowed = type(schema).__new__(type(schema))
+    for cls in type(schema).__mro__:
+        for name in getattr(cls, "__slots__", ()):
+            setattr(narrowed, name, getattr(schema, name))
+    narrowed.kinds = frozenset({root})
+    return narrowed
+
+
+def _compile(source: Any) -> Schema:
+    if source is None:
+        return _ANY
+    if isinstance(source, Mapping):
+        return _JSONSchema(source)
+    try:
+        hash(source)
+    except TypeError:
+        return _PydanticSchema(source)
+    return _compile_hashable(source)
+
+
+# Building a TypeAdapter costs milliseconds, a parser is made for each stream.
+@lru_cache(maxsize=256)
+def _compile_hashable(source: Any) -> Schema:
+    return _PydanticSchema(source)
+
+
+_ANY: Final = _AnySchema(None, ALL_KINDS)
+
+
+def _root_kinds(core_schema: Any) -> frozenset[RootKind]:
+    """Read the kinds of the root off a pydantic core schema; all when unsure."""
+    definitions: dict[str, Any] = {}
+    kinds: set[RootKind] = set()
+    pending = [core_schema]
+    seen: set[int] = set()
+    while pending:
+        schema = pending.pop()
+        if id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        kind = schema["type"]
+        if kind == "definitions":
+            definitions |= {item["ref"]: item for item in schema["definitions"]}
+        if kind in _WRAPPERS:
+            pending.append(schema[_WRAPPERS[kind]])
+        elif kind == "definition-ref" and schema["schema_ref"] in definitions:
+            pending.append(definitions[schema["schema_ref"]])
+        elif kind == "nullable":
+            kinds.add("scalar")
+            pending.append(schema["schema"])
+        elif kind in _UNIONS:
+            choices = schema["choices"]
+            choices = choices.values() if isinstance(choices, Mapping) else choices
+            pending.extend(c[0] if isinstance(c, tuple) else c for c in choices)
+        elif kind == "model" and schema.get("root_model"):
+            pending.append(schema["schema"])
+        elif kind in _OBJECT:
+            kinds.add("object")
+        elif kind in _ARRAY:
+            kinds.add("array")
+        elif kind in _SCALAR:
+            kinds.add("scalar")
+        else:
+            return ALL_KINDS
+    return frozenset(kinds)
+
+
+def _json_root_kinds(schema: Mapping[str, Any]) -> frozenset[RootKind]:
+    declared = schema.get("type")
+    if declared is None:
+        return frozenset({"object"}) if "properties" in schema else ALL_KINDS
+    names = [declared] if isinstance(declared, str) else declared
+    return frozenset(_JSON_KINDS.get(name, "scalar") for name in names)

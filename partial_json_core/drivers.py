@@ -1,0 +1,145 @@
+"""Drivers: a whole text, an iterable of chunks, an asynchronous iterable of chunks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from ._bulk import read_plain
+from ._schema import Root, compile_schema
+from .finish import RawFinishReason
+from .fixes import FixPolicy
+from .limits import Limits
+from .parser import PartialParser
+
+_DEFAULT_LIMITS: Final = Limits()
+
+FinishReasonOption: TypeAlias = "RawFinishReason | Callable[[], RawFinishReason]"
+"""A finish reason, or a function that is asked for it once the chunks have ended."""
+
+
+def loads(  # noqa: PLR0913 - the options are keywords
+    text: str,
+    schema: Any = None,
+    *,
+    policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
+    limits: Limits = _DEFAULT_LIMITS,
+    root: Root = "auto",
+    finish_reason: RawFinishReason = "stop",
+) -> Any:
+    """Read a whole output: the rules and the errors of `PartialParser`.
+
+    Args:
+        text: The output.
+        schema: See `PartialParser`.
+        policy: See `PartialParser`.
+        limits: See `PartialParser`.
+        root: See `PartialParser`.
+        finish_reason: Why the model stopped; a normal stop is assumed.
+
+    Returns:
+        The final value.
+
+    Raises:
+        PartialOutputError: See `PartialParser.feed` and `PartialParser.close`.
+
+    Example:
+        >>> loads('Here you are: {"city": "Oslo"}')
+        {'city': 'Oslo'}
+    """
+    compiled = compile_schema(schema, root)
+    value, is_plain = read_plain(text, compiled, limits, finish_reason)
+    if is_plain:
+        return value
+    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    parser.feed(text)
+    return parser.close(finish_reason)
+
+
+def iter_partial(  # noqa: PLR0913 - the options are keywords
+    deltas: Iterable[str],
+    schema: Any = None,
+    *,
+    policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
+    limits: Limits = _DEFAULT_LIMITS,
+    root: Root = "auto",
+    finish_reason: FinishReasonOption = None,
+) -> Iterator[Any]:
+    """Yield the snapshots that changed, and then the final value.
+
+    The source is closed, if it has a ``close``, when the iteration ends for whatever
+    reason.
+
+    Args:
+        deltas: The chunks.
+        schema: See `PartialParser`.
+        policy: See `PartialParser`.
+        limits: See `PartialParser`.
+        root: See `PartialParser`.
+        finish_reason: Why the model stopped, or a function that tells it at the end.
+
+    Yields:
+        Snapshots; the last item is the final value.
+
+    Raises:
+        PartialOutputError: See `PartialParser.feed` and `PartialParser.close`.
+
+    Example:
+        >>> list(iter_partial(['{"n": [1', ', 2', '0]}']))
+        [{'n': []}, {'n': [1]}, {'n': [1, 20]}, {'n': [1, 20]}]
+    """
+    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    source = iter(deltas)
+    try:
+        for delta in source:
+            parser.feed(delta)
+            if parser.changed:
+                yield parser.snapshot()
+        yield parser.close(_ask(finish_reason))
+    finally:
+        close = getattr(source, "close", None)
+        if close is not None:
+            close()
+
+
+async def aiter_partial(  # noqa: PLR0913 - the options are keywords
+    deltas: AsyncIterable[str],
+    schema: Any = None,
+    *,
+    policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
+    limits: Limits = _DEFAULT_LIMITS,
+    root: Root = "auto",
+    finish_reason: FinishReasonOption = None,
+) -> AsyncIterator[Any]:
+    """Do what `iter_partial` does, over an asynchronous iterable.
+
+    Args:
+        deltas: The chunks.
+        schema: See `PartialParser`.
+        policy: See `PartialParser`.
+        limits: See `PartialParser`.
+        root: See `PartialParser`.
+        finish_reason: Why the model stopped, or a function that tells it at the end.
+
+    Yields:
+        Snapshots; the last item is the final value.
+
+    Raises:
+        PartialOutputError: See `PartialParser.feed` and `PartialParser.close`.
+    """
+    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    source = aiter(deltas)
+    try:
+        async for delta in source:
+            parser.feed(delta)
+            if parser.changed:
+                yield parser.snapshot()
+        yield parser.close(_ask(finish_reason))
+    finally:
+        aclose = getattr(source, "aclose", None)
+        if aclose is not None:
+            await aclose()
+
+
+def _ask(finish_reason: FinishReasonOption) -> RawFinishReason:
+    return finish_reason() if callable(finish_reason) else finish_reason

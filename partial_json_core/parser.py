@@ -1,0 +1,511 @@
+"""The incremental parser: framing, scanner and schema behind one small interface."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, NoReturn
+
+from ._framing import Framing, describe_kinds
+from ._scanner import Scanner
+from ._schema import Root, RootKind, Schema, compile_schema
+from .errors import (
+    EXCERPT_CHARS,
+    AmbiguousOutputError,
+    ContentFilteredError,
+    InvariantError,
+    LimitExceededError,
+    MalformedOutputError,
+    NoJSONFoundError,
+    ParserStateError,
+    PartialOutputError,
+    RefusedOutputError,
+    SchemaMismatchError,
+    TruncatedOutputError,
+)
+from .events import Completed, Event, FixApplied
+from .finish import FinishReason, RawFinishReason
+from .fixes import Fix, FixKind, FixPolicy
+from .limits import Limits
+from .partial import UNSET, PartialDict, PartialList
+from .paths import compile_patterns
+from .report import FailureLayer, Outcome, ParseReport, ReportWarning, WarningKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._tree import Frame
+
+_DEFAULT_LIMITS: Final = Limits()
+
+_BEFORE: Final = 0
+_INSIDE: Final = 1
+_AFTER: Final = 2
+_CLOSED: Final = 3
+
+
+class PartialParser:
+    """Reads one output of a model, chunk by chunk.
+
+    Feed it what the model writes, look at `snapshot` in between, and `close` it with
+    the finish reason. Only `close` gives the final value; an output that was cut raises
+    there, and one that can no longer become valid raises in `feed`. After an error or
+    `close` a parser is used up.
+
+    Args:
+        schema: A pydantic model, a dataclass, a TypedDict, any type that pydantic's
+            `TypeAdapter` takes, a JSON Schema dict, or None for plain JSON.
+        policy: The fixes that are permitted.
+        limits: Ceilings on what is read.
+        watch: JSON Pointer patterns (``/rows/*/amount``) of the values whose events
+            are wanted: None is all, an empty collection none.
+        root: The kind of the root; by default the schema decides.
+
+    Raises:
+        ValueError: A pattern or `root` is not valid.
+
+    Example:
+        >>> parser = PartialParser()
+        >>> events = parser.feed('{"city": "Os')
+        >>> parser.snapshot()
+        {'city': 'Os'}
+        >>> events = parser.feed('lo"}')
+        >>> parser.close("stop")
+        {'city': 'Oslo'}
+    """
+
+    __slots__ = (
+        "_chunk_count",
+        "_chunks",
+        "_completed_at",
+        "_finish",
+        "_fixes",
+        "_framing",
+        "_limits",
+        "_policy",
+        "_raw_finish",
+        "_read",
+        "_root_start",
+        "_scanner",
+        "_schema",
+        "_stage",
+        "_verdict",
+        "_warnings",
+        "_watch",
+    )
+
+    def __init__(  # noqa: PLR0913 - the options are keywords
+        self,
+        schema: Any = None,
+        *,
+        policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
+        limits: Limits = _DEFAULT_LIMITS,
+        watch: Iterable[str] | None = None,
+        root: Root = "auto",
+    ) -> None:
+        self._schema: Schema = compile_schema(schema, root)
+        self._policy = policy
+        self._limits = limits
+        self._watch = compile_patterns(watch)
+        self._framing = Framing(self._schema.kinds, policy, limits)
+        self._scanner: Scanner | None = None
+        self._stage = _BEFORE
+        self._chunks: list[str] = []
+        self._chunk_count = 0
+        self._read = 0
+        self._root_start = -1
+        self._completed_at = -1
+        self._fixes: list[Fix] = []
+        self._warnings: list[ReportWarning] = []
+        self._finish = FinishReason.NONE
+        self._raw_finish: Any = None
+        self._verdict: PartialOutputError | None = None
+
+    def __repr__(self) -> str:
+        """Show the schema and how far the parser has come, and no output."""
+        schema = getattr(self._schema.source, "__name__", repr(self._schema.source))
+        stage = ("before the root", "inside the root", "after the root", "closed")
+        return f"<PartialParser {schema}: {stage[self._stage]}, {self._read} chars>"
+
+    # ------------------------------------------------------------------ feeding
+
+    def feed(self, chunk: str) -> list[Event]:
+        """Read what the model wrote next.
+
+        Args:
+            chunk: Text of any length, cut anywhere.
+
+        Returns:
+            What the chunk caused, in document order.
+
+        Raises:
+            ParseError: The text cannot become one valid document, or goes beyond a
+                limit. Its `events` are those that the chunk caused before.
+            ParserStateError: The parser is used up.
+        """
+        if self._stage == _CLOSED:
+            raise self._used_up()
+        base = self._read
+        self._chunk_count += 1
+        self._read = base + len(chunk)
+        self._chunks.append(chunk)
+        events: list[Event] = []
+        try:
+            excess = self._read - self._limits.max_chars
+            if excess > 0:
+                chunk = chunk[:-excess] if excess < len(chunk) else ""
+            if self._stage == _INSIDE:
+                used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
+                if self._scanner.is_done:  # type: ignore[union-attr]  # as above
+                    self._end_root(base + used)
+                    self._after(chunk[used:], base + used, events)
+            else:
+                self._outside(chunk, base, events)
+            if excess > 0:
+                self._exceed("max_chars", self._limits.max_chars + 1)
+        except PartialOutputError as err:
+            self._fail(err, events)
+        return events
+
+    def _outside(self, chunk: str, base: int, events: list[Event]) -> None:
+        if self._stage == _AFTER:
+            self._after(chunk, base, events)
+            return
+        start = self._framing.feed(chunk, base)
+        if start < 0:
+            if self._chunk_count > self._limits.max_idle_chunks:
+                self._exceed("max_idle_chunks", base + len(chunk))
+            return
+        self._begin_root(start, events)
+        scanner = self._scanner
+        assert scanner is not None  # noqa: S101 - set by _begin_root
+        # What the framing held belongs to the root as well.
+        chunk, base = self._text(start, base + len(chunk)), start
+        used = scanner.feed(chunk, base, events)
+        if scanner.is_done:
+            self._end_root(base + used)
+            self._after(chunk[used:], base + used, events)
+
+    def _begin_root(self, start: int, events: list[Event]) -> None:
+        self._root_start = start
+        self._scanner = Scanner(self._policy, self._limits, self._watch)
+        self._stage = _INSIDE
+        fixes = self._framing.fixes(self._text(0, start), 0)
+        self._fixes.extend(fixes)
+        events.extend(map(FixApplied, fixes))
+
+    def _end_root(self, end: int) -> None:
+        assert self._scanner is not None  # noqa: S101 - the stage says so
+        self._completed_at = end
+        self._stage = _AFTER
+        self._framing.begin_after(self._scanner.root, self._root_start, end)
+
+    def _after(self, chunk: str, base: int, events: list[Event]) -> None:
+        if not chunk:
+            return
+        known = len(self._framing.repeats)
+        self._framing.feed(chunk, base)
+        for start, end in self._framing.repeats[known:]:
+            removed = self._text(start, end)
+            events.append(
+                FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed))
+            )
+
+    # ------------------------------------------------------------------ looking
+
+    @property
+    def changed(self) -> bool:
+        """Whether a snapshot would show more than the last one did."""
+        return self._scanner is not None and self._scanner.changed
+
+    def snapshot(self) -> Any:
+        """Return what there is so far.
+
+        Returns:
+            A `PartialDict`, `PartialList` or `PartialStr`, or another scalar that has
+            settled; `UNSET` before the root begins. It never changes afterwards.
+        """
+        return UNSET if self._scanner is None else self._scanner.snapshot()
+
+    @property
+    def report(self) -> ParseReport:
+        """What was read up to now."""
+        scanner = self._scanner
+        failed = self._verdict
+        layer = failed.layer if failed is not None else FailureLayer.NONE
+        outcome = Outcome.OPEN
+        if self._stage == _CLOSED:
+            outcome = Outcome.FAILED if failed is not None else Outcome.VALUE
+        fixes = list(self._fixes)
+        warnings = list(self._warnings)
+        if scanner is not None:
+            fixes += scanner.fixes
+            warnings = scanner.warnings + warnings
+        if self._completed_at >= 0:
+            end = self._completed_at
+            fixes += self._framing.fixes(self._text(end, self._read), end)
+        return ParseReport(
+            outcome=outcome,
+            layer=layer,
+            finish_reason=self._finish,
+            raw_finish_reason=self._raw_finish,
+            fixes=tuple(fixes),
+            warnings=tuple(warnings),
+            chars=self._read,
+            chunks=self._chunk_count,
+            settled_at=dict(scanner.settled_at) if scanner is not None else {},
+        )
+
+    # ------------------------------------------------------------------ closing
+
+    def close(
+        self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
+    ) -> Any:
+        """Decide that the output is complete, and return its value.
+
+        Whether it is complete is decided by the text; the finish reason names the
+        cause when it is not.
+
+        Args:
+            finish_reason: The reason in any provider's spelling, or None.
+            refusal: What the provider sent as a refusal, if it did.
+
+        Returns:
+            The final value: the schema's type, or plain JSON values.
+
+        Raises:
+            TruncatedOutputError: The root is open.
+            NoJSONFoundError: No root began.
+            AmbiguousOutputError: A second document had begun.
+            MalformedOutputError: What was held back turned out to break the grammar.
+            SchemaMismatchError: The document is not what the schema asks for.
+            RefusedOutputError: The model refused.
+            ContentFilteredError: A filter ended an output that is not complete.
+            ParserStateError: The parser is used up.
+        """
+        if self._stage == _CLOSED:
+            raise self._used_up()
+        self._raw_finish = finish_reason
+        self._finish = FinishReason.parse(finish_reason)
+        try:
+            if refusal is not None or self._finish is FinishReason.REFUSAL:
+                raise RefusedOutputError(refusal=refusal or "", offset=self._read)
+            value = self._decide()
+        except PartialOutputError as err:
+            self._fail(err, [])
+        self._stage = _CLOSED
+        return value
+
+    def _decide(self) -> Any:
+        scanner = self._scanner
+        if scanner is None:
+            return self._decide_without_root()
+        if self._stage == _INSIDE:
+            if not (scanner.is_bare_number and self._finish.is_normal):
+                raise self._truncated(scanner)
+            scanner.end_bare_number()
+            self._end_root(self._read)
+        self._framing.finish(self._read)
+        return self._final_value(scanner, self._root_start, self._completed_at)
+
+    def _decide_without_root(self) -> Any:
+        framing = self._framing
+        candidate = framing.candidate
+        if candidate is not None and candidate.is_bare_number:
+            if not self._finish.is_normal:
+                raise self._truncated(candidate)
+            candidate.end_bare_number()
+            start = self._read - len(self._text(0, self._read).lstrip())
+            return self._scalar_or_mismatch(candidate, start, self._read)
+        if self._finish is FinishReason.CONTENT_FILTER:
+            raise ContentFilteredError(offset=self._read)
+        if candidate is not None or framing.has_root_prefix:
+            raise self._truncated(candidate)
+        framing.finish(self._read)
+        if framing.whole is not None:
+            whole, start, end = framing.whole
+            scalar = not isinstance(whole.root, PartialDict | PartialList)
+            words = [s for s in framing.segments if s.kind is FixKind.PROSE]
+            if not scalar or len(words) == 1:
+                if len(words) == 1:
+                    framing.segments = [s for s in framing.segments if s is not words[0]]
+                return self._scalar_or_mismatch(whole, start, end)
+        if framing.malformed is not None:
+            raise framing.malformed
+        if self._finish is FinishReason.LENGTH:
+            raise self._truncated(None)
+        raise NoJSONFoundError(
+            expected=describe_kinds(self._schema.kinds), offset=self._read
+        )
+
+    def _scalar_or_mismatch(self, scanner: Scanner, start: int, end: int) -> Any:
+        kind = _kind_of(scanner.root)
+        if kind in self._schema.kinds:
+            self._scanner = scanner
+            self._root_start, self._completed_at = start, end
+            self._fixes.extend(self._framing.fixes(self._text(0, self._read), 0))
+            self._framing.segments = []
+            return self._final_value(scanner, start, end)
+        raise self._wrong_root(kind, start)
+
+    def _wrong_root(self, kind: RootKind, offset: int) -> SchemaMismatchError:
+        expected = describe_kinds(self._schema.kinds)
+        return SchemaMismatchError(
+            errors=[
+                {
+                    "type": "root_type",
+                    "loc": (),
+                    "msg": f"root is {kind}, expected {expected}",
+                }
+            ],
+            offset=offset,
+        )
+
+    def _final_value(self, scanner: Scanner, start: int, end: int) -> Any:
+        """Build the value from the text of the document, never from the tree."""
+        if self._finish is not FinishReason.NONE and not self._finish.is_normal:
+            self._warnings.append(
+                ReportWarning(
+                    WarningKind.FINISH_REASON,
+                    (),
+                    end,
+                    f"the document is complete, and the finish reason is "
+                    f"{self._finish.value}",
+                )
+            )
+        text = self._fixed_text(scanner, start, end)
+        try:
+            value = json.loads(text)
+        except ValueError as err:
+            raise InvariantError(detail="the fixed text is not JSON") from err
+        if value != scanner.root:
+            raise InvariantError(detail="the tree differs from the text")
+        kind = _kind_of(value)
+        if kind not in self._schema.kinds:
+            raise self._wrong_root(kind, start)
+        try:
+            return self._schema.validate(text, value)
+        except SchemaMismatchError as err:
+            err.offset = self._read
+            raise
+
+    def _fixed_text(self, scanner: Scanner, start: int, end: int) -> str:
+        text = self._text(start, end)
+        if not scanner.fixes:
+            return text
+        parts = []
+        pos = 0
+        for fix in scanner.fixes:
+            at = fix.offset - start
+            # A comma that turned out to trail stands before fixes made since.
+            parts.append((at, fix))
+        parts.sort(key=lambda item: item[0])
+        out = []
+        for at, fix in parts:
+            out.append(text[pos:at])
+            out.append(fix.inserted)
+            pos = at + len(fix.removed)
+        out.append(text[pos:])
+        return "".join(out)
+
+    # ------------------------------------------------------------------ failing
+
+    def _truncated(self, scanner: Scanner | None) -> PartialOutputError:
+        path = scanner.path() if scanner is not None else ()
+        if self._finish is FinishReason.CONTENT_FILTER:
+            return ContentFilteredError(path=path, offset=self._read)
+        err = TruncatedOutputError(
+            cause=self._finish,
+            expected=describe_kinds(self._schema.kinds),
+            path=path,
+            offset=self._read,
+        )
+        if scanner is None:
+            if self._framing.has_root_prefix:
+                err.settled = _empty({} if self._framing.holds_object else [])
+                err.expected = "the rest of it"
+            return err
+        err.expected = scanner.expected()
+        err.settled_count = scanner.settled_count
+        frames = scanner.open_frames()
+        if frames:
+            err.settled = frames[0].container
+            err._salvaged = _salvage(frames)
+        else:
+            err.settled = UNSET
+        return err
+
+    def _exceed(self, limit: str, offset: int) -> NoReturn:
+        path = self._scanner.path() if self._stage == _INSIDE and self._scanner else ()
+        raise LimitExceededError(
+            limit=limit,
+            maximum=getattr(self._limits, limit),
+            path=path,
+            offset=offset,
+        )
+
+    def _fail(self, err: PartialOutputError, events: list[Event]) -> NoReturn:
+        self._stage = _CLOSED
+        self._verdict = err
+        err.finish_reason = self._raw_finish
+        err.report = self.report
+        err.events = tuple(events)
+        if isinstance(err, MalformedOutputError | NoJSONFoundError):
+            err.excerpt = self._excerpt(err.offset)
+        raise err
+
+    def _excerpt(self, offset: int) -> str:
+        half = EXCERPT_CHARS // 2
+        start = max(offset - half, 0)
+        return self._text(start, min(start + EXCERPT_CHARS, self._read))
+
+    def _used_up(self) -> ParserStateError:
+        why = "it was closed"
+        if self._verdict is not None:
+            why = f"it had raised {type(self._verdict).__name__}"
+        return ParserStateError(f"the parser is used up ({why}): make a new one")
+
+    def _text(self, start: int, end: int) -> str:
+        """The text between two offsets."""
+        if len(self._chunks) > 1:
+            self._chunks = ["".join(self._chunks)]
+        return self._chunks[0][start:end] if self._chunks else ""
+
+
+def _kind_of(value: Any) -> RootKind:
+    if isinstance(value, dict):
+        return "object"
+    return "array" if isinstance(value, list) else "scalar"
+
+
+def _empty(value: Any) -> Any:
+    made = PartialDict() if isinstance(value, dict) else PartialList()
+    made.is_open = True
+    return made
+
+
+def _salvage(frames: list[Frame]) -> Any:
+    """Cut an open tree at its last settled element, as plain values.
+
+    An open object in a list is an element that has not settled, so it goes whole; an
+    open value of an object goes too, unless it is a container that has something.
+    """
+    root = frames[0].container
+    depth = 0
+    while depth + 1 < len(frames) and frames[depth].is_object:
+        depth += 1
+    kept = _plain(frames[depth].container)
+    if not frames[depth].is_object and depth + 1 < len(frames):
+        kept = kept[:-1]
+    for frame in reversed(frames[:depth]):
+        outer = {key: _plain(item) for key, item in frame.container.items()}
+        outer[frame.segment] = kept
+        kept = outer
+    return kept if depth or frames else _plain(root)
+
+
+def _plain(value: Any) -> Any:
+    # The depth is bounded by Limits.max_depth (at most 200).
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
