@@ -127,6 +127,7 @@ class Framing:
         segments: What was skipped so far on this side of the root.
         whole: A document of another kind with which the text begins, if it is
             complete.
+        words_after_whole: More than blanks and fences stood behind it.
         malformed: What looked like an object that breaks the grammar, if anything.
     """
 
@@ -156,6 +157,7 @@ class Framing:
         "repeats",
         "segments",
         "whole",
+        "words_after_whole",
     )
 
     def __init__(
@@ -184,6 +186,7 @@ class Framing:
         self._root: tuple[Any, int, int] | None = None
         self.segments: list[Segment] = []
         self.whole: tuple[Scanner, int, int] | None = None
+        self.words_after_whole = False
         self.malformed: MalformedOutputError | None = None
         self.repeats: list[tuple[int, int]] = []
 
@@ -344,6 +347,8 @@ class Framing:
                 offset=start,
                 available_fix=None if words else kind,
             )
+        if self.whole is not None and kind is FixKind.PROSE:
+            self.words_after_whole = True
         last = self.segments[-1] if self.segments else None
         if last is not None and last.kind is kind and kind is FixKind.PROSE:
             last.end = end
@@ -521,8 +526,8 @@ class Framing:
             used = scanner.feed(text, base + pos, [])
         except ParseError as err:
             return self._fail_candidate(text, base + pos, err)
-        self._candidate_text.append(text[:used])
-        if not scanner.is_done:
+        if used < 0:
+            self._candidate_text.append(text)
             return text, len(text), base + pos
         self._state = SEARCH
         self._end_candidate(scanner, base + pos + used)
@@ -549,8 +554,9 @@ class Framing:
     def _end_candidate(self, scanner: Scanner, end: int) -> None:
         start = self._candidate_base
         if not self._after:
+            # Whether it is prose is decided by what follows: nothing, or a root.
             self.whole = (scanner, start, end)
-            self._segment_whole(start, end)
+            self.words_after_whole = False
             return
         assert self._root is not None  # noqa: S101 - set by begin_after
         value, *span = self._root
@@ -560,10 +566,6 @@ class Framing:
             self._ambiguous(end)
         self.repeats.append((start, end))
         self.segments.append(Segment(FixKind.REPEATED_DOCUMENT, start, end))
-
-    def _segment_whole(self, start: int, end: int) -> None:
-        # Whether it is prose is decided by what follows: nothing, or a root.
-        self.segments.append(Segment(FixKind.PROSE, start, end))
 
     def _ambiguous(self, end: int) -> NoReturn:
         assert self._root is not None  # noqa: S101 - set by begin_after
@@ -756,6 +758,19 @@ class Framing:
                 self.segments[-1].end = at + len(held)
             else:
                 self._segment(kind, at, at + len(held))
+
+    def take_whole_for_words(self) -> None:
+        """A root has begun: the document of another kind before it was prose.
+
+        Raises:
+            MalformedOutputError: The policy does not permit prose.
+        """
+        if self.whole is None:
+            return
+        _, start, end = self.whole
+        self.whole = None
+        self._segment(FixKind.PROSE, start, end)
+        self.segments.sort(key=lambda segment: segment.start)
 
     def fixes(self, text: str, base: int) -> list[Fix]:
         """The segments as fixes.

@@ -231,7 +231,9 @@ class Scanner:
 
     # ------------------------------------------------------------------ reading
 
-    def feed(self, chunk: str, base: int, events: list[Event]) -> int:
+    def feed(  # noqa: C901, PLR0912, PLR0915 - the hot loop, see the comment
+        self, chunk: str, base: int, events: list[Event]
+    ) -> int:
         """Read a chunk, and append to `events` what it caused.
 
         Args:
@@ -240,30 +242,27 @@ class Scanner:
             events: The list to append to.
 
         Returns:
-            How many characters of `chunk` belong to the document: all of them until
-            the root has closed.
+            -1 while the root is open; when it has closed, how many characters of
+            `chunk` belong to it.
         """
-        held = len(self._pending)
-        if held:
+        state = self._state
+        frames = self._frames
+        if self._exposed:
+            self._exposed = False
+            if frames:
+                unshare(frames)
+                if state == STRING:
+                    detach(frames[-1])
+        held = 0
+        if self._pending:
+            held = len(self._pending)
             chunk = self._pending + chunk
             base -= held
             self._pending = ""
         self._base = base
-        if self._exposed:
-            self._exposed = False
-            if self._frames:
-                unshare(self._frames)
-                detach(self._frames[-1])
-        return self._scan(chunk, base, events) - held
-
-    def _scan(  # noqa: C901, PLR0912, PLR0915 - the hot loop, see the comment
-        self, chunk: str, base: int, events: list[Event]
-    ) -> int:
         # One loop over the tokens, with what is common inline and what is rare in a
         # method. Measured on CPython 3.11: a method for each kind of token costs 30 %
         # more a chunk, attributes in place of these locals 20 %.
-        state = self._state
-        frames = self._frames
         frame = frames[-1] if frames else None
         blank = self._blank
         pos = 0
@@ -272,6 +271,21 @@ class Scanner:
             if state >= KEY:
                 if state == DONE:
                     break
+                if state == STRING and pos == 0:
+                    # Most chunks lie within one string.
+                    run = _run if self._quote == '"' else _single_run
+                    if run(chunk).end() == end:  # type: ignore[union-attr]  # matches nothing too
+                        text = self._text
+                        if len(text) + end < self._check_at:
+                            self._text = ""
+                            text += chunk
+                            self._text = text
+                            self.changed = True
+                            if frame is not None and frame.watch is not None:
+                                self._show_whole(frame, chunk, events)
+                            elif frame is None:
+                                self._show_text(frame, len(text) - end, events)
+                            return -1
                 before = len(self._text)
                 self._state = state
                 pos = self._read_string(chunk, pos, events)
@@ -282,7 +296,9 @@ class Scanner:
                 if self._quote:
                     break
                 if state == KEY:
-                    state = self._end_key(frame)
+                    self._take_key(frame, self._text, self._string_start)
+                    self._text = ""
+                    state = COLON
                     continue
                 value: Any = self._text
                 self._text = ""
@@ -292,7 +308,9 @@ class Scanner:
                 char = chunk[pos]
                 if char in SPACES:
                     if state < NUMBER:
-                        stop = _space(chunk, pos).end()  # type: ignore[union-attr]  # it begins with white space
+                        stop = pos + 1
+                        if stop < end and chunk[stop] in SPACES:
+                            stop = _space(chunk, stop).end()  # type: ignore[union-attr]  # it begins with white space
                         blank += stop - pos
                         if blank > self._limits.max_whitespace_run:
                             self._state = state
@@ -346,7 +364,7 @@ class Scanner:
                         if found[1] is None and found[2] is None:
                             value = int(digits)
                         else:
-                            self._state = state
+                            self._state = VALUE
                             value = self._float(digits, base + pos - len(digits))
                     elif char == "{" or char == "[":
                         self._state = state
@@ -391,15 +409,14 @@ class Scanner:
                 elif state <= NEXT_KEY:
                     if char == '"':
                         found = _simple_string(chunk, pos)
-                        self._open_string(base + pos, KEY)
                         if found is None or found.end() - pos > self._first_check:
+                            self._open_string(base + pos, KEY)
                             state = KEY
                             pos += 1
                             continue
-                        self._text = found[1]
+                        self._take_key(frame, found[1], base + pos)
                         pos = found.end()
-                        self._state = KEY
-                        state = self._end_key(frame)
+                        state = COLON
                     elif char == "}":
                         if state == NEXT_KEY:
                             self._state = state
@@ -443,7 +460,7 @@ class Scanner:
                     self._settled_event(frame, segment, value, offset, events)
         self._state = state
         self._blank = blank
-        return pos
+        return pos - held if state == DONE else -1
 
     def _other(
         self, chunk: str, pos: int, state: int, events: list[Event]
@@ -627,7 +644,9 @@ class Scanner:
 
     def _show_whole(self, frame: Frame, text: str, events: list[Event]) -> None:
         segment = frame.segment if frame.is_object else len(frame.container)
-        watch = frame.watch.child(segment)  # type: ignore[union-attr]  # the caller looked
+        watch = frame.watch
+        if watch is not EVERYTHING:
+            watch = watch.child(segment)  # type: ignore[union-attr]  # the caller looked
         if watch is not None and watch.selected:
             events.append(TextDelta((*frame.path, segment), text))
 
@@ -650,24 +669,17 @@ class Scanner:
 
     # --------------------------------------------------------------------- keys
 
-    def _end_key(self, frame: Frame | None) -> int:
-        if frame is None:
-            raise self._bug("a key outside an object")
-        key = self._text
-        self._text = ""
-        self._quote = ""
-        known = self._keys.get(key)
-        if known is None:
-            if len(self._keys) < _REMEMBERED_KEYS:
-                self._keys[key] = key
-        else:
-            key = known
+    def _take_key(self, frame: Frame | None, key: str, offset: int) -> None:
+        assert frame is not None  # noqa: S101 - keys stand in objects
+        keys = self._keys
+        if key in keys:
+            key = keys[key]
+        elif len(keys) < _REMEMBERED_KEYS:
+            keys[key] = key
+        frame.segment = key
         if key in frame.container:
             self._state = VALUE
-            frame.segment = key
-            self._fail(DuplicateKeyError(key=key, offset=self._string_start))
-        frame.segment = key
-        return COLON
+            self._fail(DuplicateKeyError(key=key, offset=offset))
 
     def _read_name(
         self, chunk: str, pos: int, events: list[Event]
@@ -680,7 +692,9 @@ class Scanner:
         self._fix(
             FixKind.UNQUOTED_KEY, self._string_start, name, json.dumps(name), events
         )
-        return self._end_key(self._frames[-1]), stop
+        self._take_key(self._frames[-1], name, self._string_start)
+        self._text = ""
+        return COLON, stop
 
     # ------------------------------------------------------ numbers and literals
 

@@ -21,6 +21,20 @@ from typing import Any, Final
 from .partial import PartialDict, PartialList
 from .paths import EVERYTHING, Path, PatternNode, Segment
 
+
+def _counts_are_exact() -> bool:
+    gil = getattr(sys, "_is_gil_enabled", None)
+    return sys.implementation.name == "cpython" and (gil is None or gil())
+
+
+def _always_kept(value: object) -> int:  # noqa: ARG001 - stands in for a count
+    return sys.maxsize
+
+
+_EXACT: Final = _counts_are_exact()
+_getrefcount: Final[Callable[[object], int]] = (
+    sys.getrefcount if _EXACT else _always_kept
+)
 dict_set: Final = dict.__setitem__
 list_append: Final = list.append
 
@@ -70,11 +84,13 @@ class Frame:
 
 def unshare(frames: list[Frame]) -> None:
     """Let the frames go on without changing what somebody kept of the last snapshot."""
-    for depth, frame in enumerate(frames):
-        # The stack of frames refers to the root once, parents to the others too.
-        if _references(frame) > (_ROOT_REFERENCES if depth == 0 else _CHILD_REFERENCES):
-            _renew(frames, depth)
+    # A frame refers to the root, a parent to each of the others as well.
+    expected = _ROOT_REFERENCES
+    for frame in frames:
+        if _getrefcount(frame.container) > expected:
+            _renew(frames, frames.index(frame))
             return
+        expected = _CHILD_REFERENCES
 
 
 def _renew(frames: list[Frame], first: int) -> None:
@@ -83,7 +99,7 @@ def _renew(frames: list[Frame], first: int) -> None:
         frame = frames[depth]
         kept = frame.container
         # A spare that a parent's spare still refers to counts as kept: safe, slower.
-        if frame.spare is not None and _spare_references(frame) <= _ROOT_REFERENCES:
+        if frame.spare is not None and _getrefcount(frame.spare) <= _ROOT_REFERENCES:
             fresh = frame.spare
             _catch_up(fresh, kept)
         else:
@@ -137,35 +153,10 @@ def detach(frame: Frame) -> None:
         list.pop(container)
 
 
-def _count_container(frame: Frame) -> int:
-    return sys.getrefcount(frame.container)
-
-
-def _count_spare(frame: Frame) -> int:
-    return sys.getrefcount(frame.spare)
-
-
-def _always_kept(frame: Frame) -> int:  # noqa: ARG001 - stands in for a count
-    return sys.maxsize
-
-
-def _counts_are_exact() -> bool:
-    gil = getattr(sys, "_is_gil_enabled", None)
-    return sys.implementation.name == "cpython" and (gil is None or gil())
-
-
-_EXACT: Final = _counts_are_exact()
-_references: Final[Callable[[Frame], int]] = (
-    _count_container if _EXACT else _always_kept
-)
-_spare_references: Final[Callable[[Frame], int]] = (
-    _count_spare if _EXACT else _always_kept
-)
-
-
 def _calibrate() -> int:
     """Count the references to a container that only a frame holds."""
-    return _references(Frame(PartialDict(), (), EVERYTHING, None))
+    frame = Frame(PartialDict(), (), EVERYTHING, None)
+    return _getrefcount(frame.container)
 
 
 _ROOT_REFERENCES: Final = _calibrate() if _EXACT else 0

@@ -44,7 +44,7 @@ class FinishReason(str, Enum):
 
         Args:
             raw: The value as given: a string in any case, Google's integer codes, a
-                mapping with ``status`` and ``incomplete_details`` (OpenAI responses),
+                list of reasons, a mapping with ``status`` and ``incomplete_details`` (OpenAI responses),
                 a `FinishReason`, an enum member, or None. A string that repeats one
                 spelling (``"stopstop"``, from merged chunks) counts once; one that
                 merges several counts as the worst of them.
@@ -56,6 +56,10 @@ class FinishReason(str, Enum):
             return raw
         if isinstance(raw, Mapping):
             return _parse_mapping(raw)
+        if isinstance(raw, list | tuple):
+            # Several candidates or choices: the worst of them.
+            found = {cls.parse(item) for item in raw}
+            return next((r for r in _SEVERITY if r in found), cls.UNKNOWN)
         if isinstance(raw, Enum):
             # google-genai and protobuf enums: the name is the documented spelling.
             return cls.parse(raw.name)

@@ -143,29 +143,40 @@ class PartialParser:
                 limit. Its `events` are those that the chunk caused before.
             ParserStateError: The parser is used up.
         """
-        if self._stage == _CLOSED:
-            raise self._used_up()
         base = self._read
-        self._chunk_count += 1
         self._read = base + len(chunk)
+        self._chunk_count += 1
         self._chunks.append(chunk)
         events: list[Event] = []
         try:
-            excess = self._read - self._limits.max_chars
-            if excess > 0:
-                chunk = chunk[:-excess] if excess < len(chunk) else ""
-            if self._stage == _INSIDE:
+            if self._stage == _INSIDE and self._read <= self._limits.max_chars:
                 used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
-                if self._scanner.is_done:  # type: ignore[union-attr]  # as above
+                if used >= 0:
                     self._end_root(base + used)
                     self._after(chunk[used:], base + used, events)
             else:
-                self._outside(chunk, base, events)
-            if excess > 0:
-                self._exceed("max_chars", self._limits.max_chars + 1)
+                self._feed_rest(chunk, base, events)
         except PartialOutputError as err:
             self._fail(err, events)
         return events
+
+    def _feed_rest(self, chunk: str, base: int, events: list[Event]) -> None:
+        """Feed outside the root, or at the limit of characters."""
+        if self._stage == _CLOSED:
+            self._read = base
+            raise self._used_up()
+        excess = self._read - self._limits.max_chars
+        if excess > 0:
+            chunk = chunk[:-excess] if excess < len(chunk) else ""
+        if self._stage == _INSIDE:
+            used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
+            if used >= 0:
+                self._end_root(base + used)
+                self._after(chunk[used:], base + used, events)
+        else:
+            self._outside(chunk, base, events)
+        if excess > 0:
+            self._exceed("max_chars", self._limits.max_chars + 1)
 
     def _outside(self, chunk: str, base: int, events: list[Event]) -> None:
         if self._stage == _AFTER:
@@ -182,7 +193,7 @@ class PartialParser:
         # What the framing held belongs to the root as well.
         chunk, base = self._text(start, base + len(chunk)), start
         used = scanner.feed(chunk, base, events)
-        if scanner.is_done:
+        if used >= 0:
             self._end_root(base + used)
             self._after(chunk[used:], base + used, events)
 
@@ -190,6 +201,7 @@ class PartialParser:
         self._root_start = start
         self._scanner = Scanner(self._policy, self._limits, self._watch)
         self._stage = _INSIDE
+        self._framing.take_whole_for_words()
         fixes = self._framing.fixes(self._text(0, start), 0)
         self._fixes.extend(fixes)
         events.extend(map(FixApplied, fixes))
@@ -324,11 +336,9 @@ class PartialParser:
         framing.finish(self._read)
         if framing.whole is not None:
             whole, start, end = framing.whole
-            scalar = not isinstance(whole.root, PartialDict | PartialList)
-            words = [s for s in framing.segments if s.kind is FixKind.PROSE]
-            if not scalar or len(words) == 1:
-                if len(words) == 1:
-                    framing.segments = [s for s in framing.segments if s is not words[0]]
+            # A scalar must be the whole text; a container of the wrong kind with words
+            # behind it is still the better thing to name.
+            if not framing.words_after_whole or _kind_of(whole.root) != "scalar":
                 return self._scalar_or_mismatch(whole, start, end)
         if framing.malformed is not None:
             raise framing.malformed
@@ -455,9 +465,9 @@ class PartialParser:
         raise err
 
     def _excerpt(self, offset: int) -> str:
-        half = EXCERPT_CHARS // 2
-        start = max(offset - half, 0)
-        return self._text(start, min(start + EXCERPT_CHARS, self._read))
+        # Nothing behind the place: what else a chunk held must not matter.
+        end = offset + 1
+        return self._text(max(end - EXCERPT_CHARS, 0), end)
 
     def _used_up(self) -> ParserStateError:
         why = "it was closed"
