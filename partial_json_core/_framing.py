@@ -87,14 +87,16 @@ _FOREIGN_TAGS: Final = frozenset(
     }
 )
 
-_LITERAL: Final = r"true|false|null"
+_PYTHON_LITERALS: Final = ("True", "False", "None")
+_WORDS: Final = ("true", "false", "null", *_PYTHON_LITERALS)
+_LITERAL: Final = "|".join(_WORDS)
 _object_start: Final = re.compile(r"\{([\s\ufeff\u200b-\u200d\u2060]*)(.)?", re.S).match
 _array_start: Final = re.compile(
     r"\[([\s\ufeff\u200b-\u200d\u2060]*)(?:(" + _LITERAL + r")|(.))?", re.S
 ).match
 _LITERAL_STARTS: Final = frozenset(
     word[:length]
-    for word in ("true", "false", "null")
+    for word in _WORDS
     for length in range(1, len(word) + 1)
 )
 _key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.S).match
@@ -151,6 +153,7 @@ class Framing:
         "_policy",
         "_root",
         "_run",
+        "_scalar_starts",
         "_scan_kind",
         "_state",
         "malformed",
@@ -178,6 +181,11 @@ class Framing:
         self._depth = 0
         self._hidden = "{}"
         self._run = 0
+        self._scalar_starts = _SCALAR_STARTS
+        if policy.permits(FixKind.PYTHON_LITERAL):
+            self._scalar_starts += "TFN"
+        if policy.permits(FixKind.SINGLE_QUOTED_STRING):
+            self._scalar_starts += "'"
         self._rescanned = 0
         self._candidate: Scanner | None = None
         self._candidate_text: list[str] = []
@@ -232,7 +240,6 @@ class Framing:
         self._after = True
         self._judge_first = True
         self._root = (value, start, end)
-        self._kinds = frozenset({"object" if isinstance(value, dict) else "array"})
         self._state = SEARCH
         self._at_start = False
         self.segments = []
@@ -287,8 +294,10 @@ class Framing:
             if self._at_start and self._starts_candidate(chunk, pos, base):
                 return pos
             self._at_start = False
-            self._segment(FixKind.PROSE, base + pos, base + stop)
-            return stop
+            # White space at the end of prose belongs to it only if words follow.
+            words = len(chunk[pos:stop].rstrip(SPACES))
+            self._segment(FixKind.PROSE, base + pos, base + pos + words)
+            pos += words
         return pos
 
     def _blanks(self, chunk: str, pos: int, stop: int, base: int) -> None:
@@ -307,6 +316,8 @@ class Framing:
                     continue
                 at = base + pos + index
                 kind = FixKind.UNUSUAL_WHITESPACE
+                if self.segments and self.segments[-1].kind is FixKind.PROSE:
+                    kind = FixKind.PROSE
                 if char == BOM and at == 0:
                     kind = FixKind.BYTE_ORDER_MARK
                 self._segment(kind, at, at + 1)
@@ -388,23 +399,28 @@ class Framing:
         literal, following = (found[2], found[3]) if found else (None, None)
         if literal is None and following is None:
             return self._wait_for_root(chunk, pos, base)
-        if literal is None and following in tuple("tfn"):
+        if literal is None and following in tuple("tfnTFN"):
             rest = chunk[found.start(3) :] if found else ""
             if rest in _LITERAL_STARTS:
                 return self._wait_for_root(chunk, pos, base)
         first = self._at_start and not self._after
-        plausible = literal is not None or (following or "") in '"{[-0123456789]'
+        python = literal in _PYTHON_LITERALS
+        plausible = not python and (
+            literal is not None or (following or "") in '"{[-0123456789]'
+        )
         if "array" not in self._kinds:
             if first and plausible:
                 return self._begin_candidate(chunk, pos, base, "array")
             return self._prose_character(pos, base), -1
         if plausible:
             return self._root_at(chunk, pos, base, "array")
-        if self._after or following not in tuple(_QUOTES):
+        if self._after or not (python or following in tuple(_QUOTES)):
             return self._prose_character(pos, base), -1
-        if first or self._policy.permits(FixKind.SINGLE_QUOTED_STRING):
+        kind = FixKind.PYTHON_LITERAL if python else FixKind.SINGLE_QUOTED_STRING
+        if first or self._policy.permits(kind):
+            # The text begins with it: the scanner names what is wrong, at once.
             return pos, pos
-        self._hide(chunk, pos, base, "[]", following or "")
+        self._hide(chunk, pos, base, "[]", literal[0] if literal else following or "")
         return self._prose_character(pos, base), -1
 
     def _opt_in_key(self, following: str) -> bool:
@@ -444,6 +460,8 @@ class Framing:
             return FixKind.SINGLE_QUOTED_STRING
         if found == "/":
             return FixKind.COMMENT
+        if self._hidden == "[]":
+            return FixKind.PYTHON_LITERAL if found.isalpha() else None
         return FixKind.UNQUOTED_KEY if found.isalpha() else None
 
     def _skip_hidden(self, chunk: str, pos: int, base: int) -> int:
@@ -501,7 +519,7 @@ class Framing:
 
     def _starts_candidate(self, chunk: str, pos: int, base: int) -> bool:
         """Whether the text begins with a scalar, which must then be all of it."""
-        if self._after or chunk[pos] not in _SCALAR_STARTS or self._has_words:
+        if self._after or chunk[pos] not in self._scalar_starts or self._has_words:
             return False
         self._begin_candidate(chunk, pos, base, "scalar")
         return True
@@ -559,7 +577,10 @@ class Framing:
             self.words_after_whole = False
             return
         assert self._root is not None  # noqa: S101 - set by begin_after
-        value, *span = self._root
+        value = self._root[0]
+        if _is_citation(scanner.root) and isinstance(value, dict):
+            self._segment(FixKind.PROSE, start, end)
+            return
         if not _same(value, scanner.root):
             self._ambiguous(end)
         if not self._policy.permits(FixKind.REPEATED_DOCUMENT):
@@ -657,7 +678,7 @@ class Framing:
         self._judge_first = False
         self._run = 0
         if tag in _CLOSING_TAGS:
-            self._end_of_headless_reasoning(base + stop)
+            self._end_of_headless_reasoning(base + pos, base + stop)
             return stop
         self._close_tag = _REASONING_TAGS[tag]
         self._state = REASONING
@@ -674,14 +695,16 @@ class Framing:
                 available_fix=FixKind.REASONING,
             )
 
-    def _end_of_headless_reasoning(self, end: int) -> None:
+    def _end_of_headless_reasoning(self, tag: int, end: int) -> None:
         """A closing tag without an opening one: all before it was reasoning."""
-        self._permit_reasoning(end)
+        self._permit_reasoning(tag)
         if self._after:
-            self._segment(FixKind.PROSE, end, end)
+            self._segment(FixKind.PROSE, tag, end)
             return
-        start = self.segments[0].start if self.segments else end
-        self.segments = [Segment(FixKind.REASONING, min(start, end), end)]
+        start = min([tag, *(segment.start for segment in self.segments)])
+        if self.whole is not None:
+            start = min(start, self.whole[1])
+        self.segments = [Segment(FixKind.REASONING, start, end)]
         self.whole = None
         self.malformed = None
         self._at_start = True
@@ -795,6 +818,15 @@ class Framing:
 def _find(close: str, chunk: str, pos: int) -> int:
     found = re.compile(re.escape(close), re.IGNORECASE).search(chunk, pos)
     return found.start() if found else -1
+
+
+def _is_citation(value: Any) -> bool:
+    """Whether a document is `[3]` or `[1, 2]`, which words cite sources with."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, int) for item in value)
+    )
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -37,7 +37,6 @@ from typing import Any, Final, NoReturn
 from ._tree import Frame, attach, detach, dict_set, list_append, unshare
 from .errors import (
     DuplicateKeyError,
-    InvariantError,
     LimitExceededError,
     MalformedOutputError,
     PartialOutputError,
@@ -174,6 +173,7 @@ class Scanner:
         "_policy",
         "_quote",
         "_resume",
+        "_shown",
         "_state",
         "_string_start",
         "_suspect",
@@ -206,6 +206,7 @@ class Scanner:
         self._comma = -1
         self._text = ""
         self._quote = '"'
+        self._shown = 0
         self._string_start = 0
         self._suspect: tuple[int, int] | None = None
         self._phase = _MINUS
@@ -281,18 +282,20 @@ class Scanner:
                             text += chunk
                             self._text = text
                             self.changed = True
-                            if frame is not None and frame.watch is not None:
-                                self._show_whole(frame, chunk, events)
-                            elif frame is None:
-                                self._show_text(frame, len(text) - end, events)
+                            self._shown = len(text)
+                            if frame is None:
+                                self._show_root(chunk, events)
+                            elif frame.watch is not None:
+                                self._show(frame, chunk, events)
                             return -1
-                before = len(self._text)
                 self._state = state
-                pos = self._read_string(chunk, pos, events)
-                if state == STRING:
-                    self.changed = True
-                    if len(self._text) > before:
-                        self._show_text(frame, before, events)
+                try:
+                    pos = self._read_string(chunk, pos, events)
+                finally:
+                    # Also when it failed: what was read before is an event too.
+                    if state == STRING:
+                        self.changed = True
+                        self._flush_text(events)
                 if self._quote:
                     break
                 if state == KEY:
@@ -344,8 +347,12 @@ class Scanner:
                             continue
                         value = found[1]
                         pos = found.end()
-                        if value and frame is not None and frame.watch is not None:
-                            self._show_whole(frame, value, events)
+                        if not value:
+                            pass
+                        elif frame is None:
+                            self._show_root(value, events)
+                        elif frame.watch is not None:
+                            self._show(frame, value, events)
                     elif char in "-0123456789":
                         found = _number(chunk, pos)
                         if found is None or found.end() - pos > (
@@ -501,6 +508,7 @@ class Scanner:
         self._string_start = offset
         self._quote = '"'
         self._text = ""
+        self._shown = 0
         self._suspect = None
         self._check_at = self._first_check
         if state == STRING and self._frames:
@@ -526,32 +534,37 @@ class Scanner:
                 cut = pos + self._check_at - len(text)
                 text += chunk[pos:cut]
                 pos = cut
+                self._text = text
                 self._check_length(text, self._base + pos)
+                self._text = ""
             text += chunk[pos:stop]
             if stop == end:
                 self._text = text
                 return end
             char = chunk[stop]
             if char == self._quote:
+                self._text = text
                 if char == "'":
                     self._fix_quote(self._base + stop, events)
                 self._quote = ""
-                self._text = text
                 return stop + 1
+            self._text = text
             if char == "\\":
                 decoded, pos = self._escape(chunk, stop, events)
                 if pos < 0:
                     self._pending = chunk[stop:]
-                    self._text = text
                     return end
                 if decoded in "\b\f" and self._suspect is None:
                     self._suspect = (len(text), self._base + stop)
             else:
                 self._raw_character(char, self._base + stop, events)
                 decoded, pos = char, stop + 1
+            self._text = ""
             text += decoded
             if len(text) >= self._check_at:
+                self._text = text
                 self._check_length(text, self._base + pos)
+                self._text = ""
 
     def _escape(self, chunk: str, pos: int, events: list[Event]) -> tuple[str, int]:
         """Decode the escape at `pos`; the position is -1 when it is not whole yet."""
@@ -632,17 +645,23 @@ class Scanner:
         if longest is not None:
             self._check_at = min(self._check_at, longest + 1)
 
-    def _show_text(
-        self, frame: Frame | None, before: int, events: list[Event]
-    ) -> None:
-        if frame is None:
-            if self._watch is not None and self._watch.selected:
-                events.append(TextDelta((), self._text[before:]))
+    def _flush_text(self, events: list[Event]) -> None:
+        """Report the characters of an open string value that were not yet."""
+        text = self._text[self._shown :] if self._shown else self._text
+        if not text:
             return
-        if frame.watch is not None:
-            self._show_whole(frame, self._text[before:], events)
+        self._shown += len(text)
+        frame = self._frames[-1] if self._frames else None
+        if frame is None:
+            self._show_root(text, events)
+        elif frame.watch is not None:
+            self._show(frame, text, events)
 
-    def _show_whole(self, frame: Frame, text: str, events: list[Event]) -> None:
+    def _show_root(self, text: str, events: list[Event]) -> None:
+        if self._watch is not None and self._watch.selected:
+            events.append(TextDelta((), text))
+
+    def _show(self, frame: Frame, text: str, events: list[Event]) -> None:
         segment = frame.segment if frame.is_object else len(frame.container)
         watch = frame.watch
         if watch is not EVERYTHING:
@@ -801,8 +820,6 @@ class Scanner:
     def _settle_root(self, value: Any, offset: int, events: list[Event]) -> int:
         self.root = value
         if self._watch is not None and self._watch.selected:
-            if isinstance(value, str) and value and self._string_start < 0:
-                raise self._bug("a root string without a start")
             events.append(FieldSettled((), value, offset))
         events.append(Completed(offset))
         return DONE
@@ -874,6 +891,8 @@ class Scanner:
         inserted: str,
         events: list[Event],
     ) -> None:
+        if self._state == STRING:
+            self._flush_text(events)
         fix = Fix(kind, offset, removed, inserted)
         self.fixes.append(fix)
         events.append(FixApplied(fix))
@@ -916,9 +935,6 @@ class Scanner:
     def _fail(self, err: PartialOutputError) -> NoReturn:
         err.path = self.path()
         raise err
-
-    def _bug(self, detail: str) -> InvariantError:
-        return InvariantError(detail=detail, path=self.path(), offset=self._base)
 
     # -------------------------------------------------------------------- views
 
