@@ -1,0 +1,44 @@
+"""Safe partial parsing for LangChain: ``chain = prompt | llm | SafePartialParser(M)``.
+
+Example:
+    >>> from langchain_core.runnables import RunnableGenerator
+    >>> from langchain_partial import SafePartialParser
+    >>> model = RunnableGenerator(lambda _: iter(['{"city": "Os', 'lo"}']))
+    >>> list((model | SafePartialParser()).stream("Where?"))
+    [{'city': 'Os'}, {'city': 'Oslo'}, {'city': 'Oslo'}]
+"""
+
+try:
+    import langchain_core as _langchain_core  # noqa: F401 - the import guard
+except ModuleNotFoundError as err:
+    if err.name != "langchain_core":
+        raise
+    raise ModuleNotFoundError(
+        "langchain_partial needs langchain-core: "
+        "pip install 'partial-json-core[langchain]'",
+        name=err.name,
+    ) from err
+
+from .errors import (
+    LangChainAmbiguousOutputError,
+    LangChainContentFilteredError,
+    LangChainDuplicateKeyError,
+    LangChainMalformedOutputError,
+    LangChainNoJSONFoundError,
+    LangChainRefusedOutputError,
+    LangChainSchemaMismatchError,
+    translate,
+)
+from .parser import SafePartialParser
+
+__all__ = [
+    "LangChainAmbiguousOutputError",
+    "LangChainContentFilteredError",
+    "LangChainDuplicateKeyError",
+    "LangChainMalformedOutputError",
+    "LangChainNoJSONFoundError",
+    "LangChainRefusedOutputError",
+    "LangChainSchemaMismatchError",
+    "SafePartialParser",
+    "translate",
+]

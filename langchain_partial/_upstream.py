@@ -1,0 +1,81 @@
+"""Closing what feeds a parser, so that a stream that nobody reads stops the model.
+
+LangChain drains the input of a parser that is closed, and hands the parser a copy
+(`itertools.tee`) on which ``close`` does nothing. So the outer input is wrapped: once
+the wrapper is closed it ends at once, and with it the draining.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Generic, TypeVar
+
+_Item = TypeVar("_Item")
+
+
+class Upstream(Generic[_Item]):
+    """An iterator that can be closed, whatever it iterates over."""
+
+    def __init__(self, source: Iterator[_Item]) -> None:
+        self._source = source
+        self._is_closed = False
+
+    def __iter__(self) -> Upstream[_Item]:
+        return self
+
+    def __next__(self) -> _Item:
+        if self._is_closed:
+            raise StopIteration
+        return next(self._source)
+
+    def close(self) -> None:
+        """Close the source, once; from here on there are no more items."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        close = getattr(self._source, "close", None)
+        if close is not None:
+            close()
+
+
+class AsyncUpstream(Generic[_Item]):
+    """The same for an asynchronous iterator."""
+
+    def __init__(self, source: AsyncIterator[_Item]) -> None:
+        self._source = source
+        self._is_closed = False
+
+    def __aiter__(self) -> AsyncUpstream[_Item]:
+        return self
+
+    async def __anext__(self) -> _Item:
+        if self._is_closed:
+            raise StopAsyncIteration
+        return await anext(self._source)
+
+    async def aclose(self) -> None:
+        """Close the source, once, even when the task is being cancelled.
+
+        Under a cancelled scope an ordinary ``await`` is cancelled itself, and the
+        connection would stay open.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        aclose = getattr(self._source, "aclose", None)
+        if aclose is None:
+            return
+        closing = asyncio.ensure_future(aclose())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            if not closing.done():
+                closing.add_done_callback(_forget)
+            raise
+
+
+def _forget(closing: asyncio.Future[None]) -> None:
+    """Read the outcome of a closing that nobody waits for any more."""
+    if not closing.cancelled():
+        closing.exception()
