@@ -3,8 +3,9 @@
 Example:
     >>> from langchain_core.runnables import RunnableGenerator
     >>> from langchain_partial import SafePartialParser
-    >>> model = RunnableGenerator(lambda _: iter(['{"city": "Os', 'lo"}']))
-    >>> list((model | SafePartialParser()).stream("Where?"))
+    >>> def model(prompt):
+    ...     yield from ['{"city": "Os', 'lo"}']
+    >>> list((RunnableGenerator(model) | SafePartialParser()).stream("Where?"))
     [{'city': 'Os'}, {'city': 'Oslo'}, {'city': 'Oslo'}]
 """
 

@@ -1,0 +1,346 @@
+"""How many cut answers does each tool hand over as if they were whole?
+
+A 10-transaction answer in three layouts is cut at every character, and each tool is
+asked to read each cut. A cut that comes back as a value without an error is counted,
+and so is a whole answer that is refused (a false alarm).
+
+    python benchmarks/cut_anywhere.py              # all tools that are installed
+    python benchmarks/cut_anywhere.py --markdown   # the table of the README
+    python benchmarks/cut_anywhere.py --layouts compact --tools json_repair ours
+
+Exits with 1 when one of ours hands over a cut, or refuses the whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+CURRENCIES = ["EUR", "USD", "GBP"]
+REASONS = ["new payee", "night time", "round sum", "split payment"]
+
+
+class Transaction(BaseModel):
+    """One row; `amount` is in the smallest unit of the currency."""
+
+    id: int
+    amount: int
+    currency: str
+    reason: str
+
+
+class Report(BaseModel):
+    """What the model is asked for."""
+
+    title: str
+    transactions: list[Transaction]
+
+
+ROWS = [
+    {
+        "id": 1001 + i,
+        "amount": 10_000_000 - 777_771 * i,
+        "currency": CURRENCIES[i % 3],
+        "reason": REASONS[i % 4],
+    }
+    for i in range(10)
+]
+ANSWER = {"title": "Suspicious transactions", "transactions": ROWS}
+LAYOUTS: dict[str, str] = {
+    "default": json.dumps(ANSWER),
+    "compact": json.dumps(ANSWER, separators=(",", ":")),
+    "indented": json.dumps(ANSWER, indent=2),
+}
+WHOLE = Report.model_validate(ANSWER)
+
+Read = Callable[[str], Any]
+
+
+@dataclass
+class Score:
+    """What one tool made of one layout.
+
+    Attributes:
+        cuts: Cuts that were tried.
+        accepted: Cuts that came back as a value.
+        wrong: Accepted cuts with fewer rows, or with another value in a row.
+        false_alarm: The whole answer was refused, or read as something else.
+    """
+
+    cuts: int = 0
+    accepted: int = 0
+    wrong: int = 0
+    false_alarm: bool = False
+
+
+def plain(value: Any) -> Any:
+    """The value as plain JSON, whatever a tool calls it."""
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+
+
+def measure(read: Read, text: str) -> Score:
+    """Cut a text everywhere and count what comes back."""
+    score = Score(cuts=len(text) - 1)
+    for end in range(1, len(text)):
+        try:
+            value = plain(read(text[:end]))
+        except Exception:
+            continue
+        if value is None:
+            continue
+        score.accepted += 1
+        score.wrong += value != ANSWER
+    try:
+        score.false_alarm = plain(read(text)) != ANSWER
+    except Exception:
+        score.false_alarm = True
+    return score
+
+
+# ------------------------------------------------------------------------ the tools
+
+
+def _json() -> Read:
+    return lambda text: Report.model_validate(json.loads(text))
+
+
+def _langchain(name: str, *, stream: bool) -> Read:
+    from langchain_core import output_parsers as parsers
+    from langchain_core.messages import AIMessageChunk
+
+    parser: Any = getattr(parsers, name)(pydantic_object=Report)
+    if not stream:
+        return lambda text: parser.invoke(text)
+
+    def read(text: str) -> Any:
+        last = None
+        for last in parser.transform(AIMessageChunk(content=c) for c in cut(text)):
+            pass
+        return last
+
+    return read
+
+
+def cut(text: str) -> Iterator[str]:
+    """Token-sized chunks."""
+    return (text[i : i + 4] for i in range(0, len(text), 4))
+
+
+def _json_repair() -> Read:
+    repair: Any = importlib.import_module("json_repair")
+    return lambda text: Report.model_validate(repair.loads(text))
+
+
+def _partial_json_parser() -> Read:
+    parser: Any = importlib.import_module("partial_json_parser")
+    return lambda text: Report.model_validate(parser.loads(text))
+
+
+def _allow_partial() -> Read:
+    adapter = TypeAdapter(Report)
+    mode: Any = "trailing-strings"
+    return lambda text: adapter.validate_json(text, experimental_allow_partial=mode)
+
+
+def _instructor() -> Read:
+    dsl: Any = importlib.import_module("instructor.dsl.partial")
+    jiter: Any = importlib.import_module("jiter")
+    model = dsl.Partial[Report].get_partial_model()
+
+    def read(text: str) -> Any:
+        # As instructor reads the chunks of a stream: jiter closes what is open.
+        tree = jiter.from_json(text.encode(), partial_mode="trailing-strings")
+        return model.model_validate(tree, strict=None)
+
+    return read
+
+
+_BAML = """
+class Transaction { id int amount int currency string reason string }
+class Report { title string transactions Transaction[] }
+client<llm> C { provider openai options { model "m" api_key "x" } }
+function Read(text: string) -> Report { client C prompt #"{{ ctx.output_format }}"# }
+"""
+
+
+def _baml() -> Read:
+    baml: Any = importlib.import_module("baml_py")
+    source = _BAML.replace("{ id", "{\n id").replace(" amount", "\n amount")
+    source = source.replace(" currency", "\n currency").replace(" reason", "\n reason")
+    source = source.replace("string transactions", "string\n transactions")
+    source = source.replace("{ title", "{\n title").replace(" }", "\n }")
+    source = source.replace("openai options", "openai\n options")
+    source = source.replace('"m" api_key', '"m"\n api_key').replace("C prompt", "C\n prompt")
+    runtime = baml.BamlRuntime.from_files("baml_src", {"main.baml": source}, {})
+    module: Any = importlib.import_module("types")
+    types = module.ModuleType("baml_types")
+    types.Transaction, types.Report = Transaction, Report
+    context = runtime.create_context_manager()
+
+    def read(text: str) -> Any:
+        return runtime.parse_llm_response(
+            "Read", text, types, types, types, False, context, None, None, {}
+        )
+
+    read(LAYOUTS["default"])
+    return read
+
+
+def _ours_loads() -> Read:
+    from partial_json_core import loads
+
+    return lambda text: loads(text, Report)
+
+
+def _ours(how: str) -> Read:
+    from langchain_core.messages import AIMessage, AIMessageChunk
+
+    from langchain_partial import SafePartialParser
+
+    parser: Any = SafePartialParser(Report)
+
+    def invoke(text: str) -> Any:
+        return parser.invoke(AIMessage(content=text))
+
+    def stream(text: str) -> Any:
+        *_, last = parser.transform(AIMessageChunk(content=c) for c in cut(text))
+        return last
+
+    async def collect(text: str) -> Any:
+        async def source() -> Any:
+            for chunk in cut(text):
+                yield AIMessageChunk(content=chunk)
+
+        return [item async for item in parser.atransform(source())][-1]
+
+    return {
+        "invoke": invoke,
+        "stream": stream,
+        "astream": lambda text: asyncio.run(collect(text)),
+        "ainvoke": lambda text: asyncio.run(parser.ainvoke(AIMessage(content=text))),
+    }[how]
+
+
+TOOLS: dict[str, Callable[[], Read]] = {
+    "json.loads + pydantic": _json,
+    "LangChain PydanticOutputParser": lambda: _langchain(
+        "PydanticOutputParser", stream=False
+    ),
+    "LangChain JsonOutputParser, invoke": lambda: _langchain(
+        "JsonOutputParser", stream=False
+    ),
+    "LangChain JsonOutputParser, stream": lambda: _langchain(
+        "JsonOutputParser", stream=True
+    ),
+    "json_repair + pydantic": _json_repair,
+    "partial-json-parser + pydantic": _partial_json_parser,
+    "pydantic experimental_allow_partial": _allow_partial,
+    "instructor Partial": _instructor,
+    "BAML parse": _baml,
+    "ours: loads": _ours_loads,
+    "ours: chain.invoke": lambda: _ours("invoke"),
+    "ours: chain.ainvoke": lambda: _ours("ainvoke"),
+    "ours: chain.stream": lambda: _ours("stream"),
+    "ours: chain.astream": lambda: _ours("astream"),
+}
+
+
+def run(
+    tools: list[str] | None = None, layouts: list[str] | None = None
+) -> dict[str, dict[str, Score] | str]:
+    """Measure tools; a tool that cannot be used gives the reason instead."""
+    results: dict[str, dict[str, Score] | str] = {}
+    for name, make in TOOLS.items():
+        if tools and not any(part.lower() in name.lower() for part in tools):
+            continue
+        try:
+            read = make()
+        except Exception as err:
+            results[name] = f"not run: {type(err).__name__}"
+            continue
+        results[name] = {
+            layout: measure(read, text)
+            for layout, text in LAYOUTS.items()
+            if not layouts or layout in layouts
+        }
+    return results
+
+
+def rows(results: dict[str, dict[str, Score] | str]) -> list[list[str]]:
+    """The results as cells: tool, each layout, all, wrong, false alarms."""
+    table = []
+    for name, scores in results.items():
+        if isinstance(scores, str):
+            table.append([name, scores, "", "", "", "", ""])
+            continue
+        cells = [name]
+        for layout in LAYOUTS:
+            score = scores.get(layout)
+            cells.append(_share(score.accepted, score.cuts) if score else "")
+        cuts = sum(score.cuts for score in scores.values())
+        cells.append(_share(sum(s.accepted for s in scores.values()), cuts))
+        cells.append(_share(sum(s.wrong for s in scores.values()), cuts))
+        cells.append(str(sum(score.false_alarm for score in scores.values())))
+        table.append(cells)
+    return table
+
+
+def _share(part: int, whole: int) -> str:
+    if part == 0:
+        return "0"
+    return f"{100 * part / whole:.1f} %"
+
+
+HEADER = [
+    "tool",
+    *LAYOUTS,
+    "all cuts accepted",
+    "of them wrong data",
+    "whole refused",
+]
+
+
+def ours_is_safe(results: dict[str, dict[str, Score] | str]) -> bool:
+    """Whether none of ours accepted a cut or refused the whole."""
+    return all(
+        not isinstance(scores, str)
+        and all(not s.accepted and not s.false_alarm for s in scores.values())
+        for name, scores in results.items()
+        if name.startswith("ours")
+    )
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--tools", nargs="*", help="parts of tool names")
+    parser.add_argument("--layouts", nargs="*", choices=list(LAYOUTS))
+    asked = parser.parse_args()
+    # What a peer warns of is not what is measured.
+    warnings.simplefilter("ignore")
+    results = run(asked.tools, asked.layouts)
+    table = rows(results)
+    if asked.markdown:
+        print("| " + " | ".join(HEADER) + " |")
+        print("|---" * len(HEADER) + "|")
+        for cells in table:
+            print("| " + " | ".join(cells) + " |")
+    else:
+        widths = [max(map(len, column)) for column in zip(HEADER, *table, strict=True)]
+        for cells in [HEADER, *table]:
+            print("  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)))
+    return 0 if ours_is_safe(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

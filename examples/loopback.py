@@ -1,0 +1,243 @@
+"""A server on this machine that speaks the OpenAI streaming protocol.
+
+It replays a script, so that demos, tests and benchmarks run a real client over real
+HTTP without a key or a network. Use it as a context manager:
+
+    with LoopbackServer(Script('{"city": "Oslo"}')) as server:
+        llm = ChatOpenAI(base_url=server.url, api_key="x", model="script")
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, cast
+
+
+@dataclass(frozen=True)
+class Script:
+    """What the model answers.
+
+    Attributes:
+        text: The answer.
+        token_chars: Characters of one delta.
+        tokens_per_second: How fast it writes; None is as fast as it can.
+        finish_reason: The reason it ends with, unless ``max_tokens`` cuts it.
+        drop: End the connection without a finish reason.
+    """
+
+    text: str
+    token_chars: int = 4
+    tokens_per_second: float | None = None
+    finish_reason: str = "stop"
+    drop: bool = False
+
+    def tokens(self) -> list[str]:
+        """The answer in deltas."""
+        size = self.token_chars
+        return [self.text[i : i + size] for i in range(0, len(self.text), size)]
+
+
+@dataclass
+class Exchange:
+    """What happened to one request.
+
+    Attributes:
+        total: Events that a reader to the end would get.
+        sent: Events that were sent.
+        disconnected: The client closed the connection before the end.
+        done: Set when the server is through with the request.
+    """
+
+    total: int = 0
+    sent: int = 0
+    disconnected: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class LoopbackServer:
+    """Serves a script on a free port of the loopback interface.
+
+    Attributes:
+        script: What to answer; may be replaced between requests.
+        exchanges: One entry for each request, in order.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.exchanges: list[Exchange] = []
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.owner = self
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}
+        )
+
+    @property
+    def url(self) -> str:
+        """The base URL for an OpenAI client."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> LoopbackServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        err: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving and wait for the threads."""
+        self._server.is_closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def last(self, timeout: float = 10) -> Exchange:
+        """Return the last exchange once the server is through with it.
+
+        Raises:
+            TimeoutError: It is not after `timeout` seconds.
+        """
+        exchange = self.exchanges[-1]
+        if not exchange.done.wait(timeout):
+            raise TimeoutError("the server is still sending")
+        return exchange
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    owner: LoopbackServer
+
+    def __init__(self, address: tuple[str, int], handler: Any) -> None:
+        super().__init__(address, handler)
+        self.is_closing = threading.Event()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Stay silent: a client that goes away is what is being tested."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - inherited
+        """Print nothing."""
+
+    def do_POST(self) -> None:  # noqa: N802 - the base class names it
+        """Answer a chat completion."""
+        length = int(self.headers.get("content-length", 0))
+        asked = json.loads(self.rfile.read(length))
+        owner = cast("_Server", self.server).owner
+        script = owner.script
+        tokens = script.tokens()
+        limit = asked.get("max_completion_tokens") or asked.get("max_tokens")
+        reason = script.finish_reason
+        if limit is not None and limit < len(tokens):
+            tokens = tokens[:limit]
+            reason = "length"
+        self.close_connection = True
+        exchange = Exchange()
+        owner.exchanges.append(exchange)
+        try:
+            if asked.get("stream"):
+                usage = bool((asked.get("stream_options") or {}).get("include_usage"))
+                events = list(_events(tokens, reason, usage=usage, drop=script.drop))
+                exchange.total = len(events)
+                self._stream(events, exchange, script.tokens_per_second)
+            else:
+                exchange.total = exchange.sent = 1
+                self._whole("".join(tokens), reason, len(tokens))
+        finally:
+            exchange.done.set()
+
+    def _stream(
+        self, events: list[str], exchange: Exchange, tokens_per_second: float | None
+    ) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        pause = 1 / tokens_per_second if tokens_per_second else 0
+        for event in events:
+            if pause:
+                time.sleep(pause)
+            if self._is_gone():
+                exchange.disconnected = True
+                return
+            try:
+                self.wfile.write(f"data: {event}\n\n".encode())
+                self.wfile.flush()
+            except OSError:
+                exchange.disconnected = True
+                return
+            exchange.sent += 1
+
+    def _is_gone(self) -> bool:
+        """Whether the client has closed its side (or the server is being closed)."""
+        if cast("_Server", self.server).is_closing.is_set():
+            return True
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        if not readable:
+            return False
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return True
+
+    def _whole(self, text: str, reason: str, tokens: int) -> None:
+        message = {"role": "assistant", "content": text}
+        body = _envelope("chat.completion")
+        body["choices"] = [{"index": 0, "message": message, "finish_reason": reason}]
+        body["usage"] = _usage(tokens)
+        payload = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+
+def _events(
+    tokens: list[str], reason: str, *, usage: bool, drop: bool
+) -> Iterator[str]:
+    """The payloads of a streamed chat completion (OpenAI API reference)."""
+    yield _chunk({"role": "assistant", "content": ""})
+    for token in tokens:
+        yield _chunk({"content": token})
+    if drop:
+        return
+    yield _chunk({}, reason)
+    if usage:
+        body = _envelope("chat.completion.chunk")
+        yield json.dumps({**body, "choices": [], "usage": _usage(len(tokens))})
+    yield "[DONE]"
+
+
+def _chunk(delta: dict[str, str], reason: str | None = None) -> str:
+    body = _envelope("chat.completion.chunk")
+    body["choices"] = [{"index": 0, "delta": delta, "finish_reason": reason}]
+    return json.dumps(body)
+
+
+def _envelope(kind: str) -> dict[str, Any]:
+    return {"id": "script-1", "object": kind, "created": 0, "model": "script"}
+
+
+def _usage(tokens: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": 0,
+        "completion_tokens": tokens,
+        "total_tokens": tokens,
+    }

@@ -1,0 +1,134 @@
+"""G10: an aborted or abandoned stream stops the model, with a real client."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from langchain_openai import ChatOpenAI
+from loopback import Exchange, LoopbackServer, Script
+
+from langchain_partial import SafePartialParser
+from partial_json_core import MalformedOutputError
+
+ROWS = [{"id": i, "amount": i * 12.5, "reason": f"row {i}"} for i in range(12)]
+ANSWER = json.dumps({"rows": ROWS})
+BROKEN = ANSWER[:80] + " oops " + ANSWER[80:]
+# After a break at the 8th snapshot no more than this of the 140 events may be sent:
+# what the client has buffered, and one read ahead.
+MOST_SENT = 40
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    """A model that writes 200 tokens a second."""
+    with LoopbackServer(Script(ANSWER, tokens_per_second=200)) as running:
+        yield running
+
+
+def chain(server: LoopbackServer) -> Any:
+    """A real client with the parser behind it."""
+    llm = ChatOpenAI(base_url=server.url, api_key="x", model="script", max_retries=0)
+    return llm | SafePartialParser()
+
+
+def stopped(server: LoopbackServer) -> Exchange:
+    """The exchange, once the server has noticed."""
+    exchange = server.last()
+    assert exchange.total >= 140
+    assert exchange.disconnected
+    assert exchange.sent <= MOST_SENT
+    return exchange
+
+
+async def astopped(server: LoopbackServer) -> None:
+    """The same, without blocking the event loop that has to close the socket."""
+    await asyncio.to_thread(stopped, server)
+
+
+def test_leaving_the_loop_stops_the_model(server: LoopbackServer) -> None:
+    """A `break` closes the connection."""
+    for count, _ in enumerate(chain(server).stream("go"), start=1):
+        if count == 8:
+            break
+    gc.collect()
+
+    stopped(server)
+
+
+def test_closing_the_stream_stops_the_model(server: LoopbackServer) -> None:
+    """`close` on the stream closes the connection at once."""
+    stream = chain(server).stream("go")
+    for _ in range(8):
+        next(stream)
+    stream.close()
+
+    stopped(server)
+
+
+def test_an_error_stops_the_model_while_it_is_held(server: LoopbackServer) -> None:
+    """An answer that cannot become valid closes the connection, error kept or not."""
+    server.script = Script(BROKEN, tokens_per_second=200)
+    with pytest.raises(MalformedOutputError) as held:
+        list(chain(server).stream("go"))
+
+    stopped(server)
+    assert held.value.offset == 81
+
+
+async def test_leaving_an_async_loop_stops_the_model(server: LoopbackServer) -> None:
+    """A `break` in an asynchronous loop closes the connection."""
+    stream: AsyncIterator[Any] = chain(server).astream("go")
+    count = 0
+    async for _ in stream:
+        count += 1
+        if count == 8:
+            break
+    await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+    await astopped(server)
+
+
+async def test_an_async_error_stops_the_model(server: LoopbackServer) -> None:
+    """An error in an asynchronous stream closes the connection."""
+    server.script = Script(BROKEN, tokens_per_second=200)
+    with pytest.raises(MalformedOutputError):
+        async for _ in chain(server).astream("go"):
+            pass
+
+    await astopped(server)
+
+
+async def test_cancelling_the_task_stops_the_model(server: LoopbackServer) -> None:
+    """A cancelled task closes the connection."""
+    seen = asyncio.Event()
+
+    async def read() -> None:
+        count = 0
+        async for _ in chain(server).astream("go"):
+            count += 1
+            if count == 8:
+                seen.set()
+
+    task = asyncio.create_task(read())
+    await seen.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    await astopped(server)
+
+
+def test_a_whole_stream_is_read_to_its_end(server: LoopbackServer) -> None:
+    """Nothing is closed early when the answer is read to its end."""
+    server.script = Script(ANSWER)
+    *_, value = chain(server).stream("go")
+
+    assert value == {"rows": ROWS}
+    exchange = server.last()
+    assert not exchange.disconnected
+    assert exchange.sent == exchange.total
