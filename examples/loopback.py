@@ -205,6 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(payload)))
+        self.send_header("connection", "close")
         self.end_headers()
         self.wfile.write(payload)
 
