@@ -99,9 +99,11 @@ class LoopbackServer:
     def close(self) -> None:
         """Stop serving and wait for the threads."""
         self._server.is_closing.set()
-        self._server.shutdown()
+        # `shutdown` waits for the loop to end: for ever, where it never began.
+        if self._thread.ident is not None:
+            self._server.shutdown()
+            self._thread.join()
         self._server.server_close()
-        self._thread.join()
 
     def last(self, timeout: float = 10) -> Exchange:
         """Return the last exchange once the server is through with it.

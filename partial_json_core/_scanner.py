@@ -294,7 +294,6 @@ class Scanner:
                 finally:
                     # Also when it failed: what was read before is an event too.
                     if state == STRING:
-                        self.changed = True
                         self._flush_text(events)
                 if self._quote:
                     break
@@ -512,6 +511,7 @@ class Scanner:
         self._suspect = None
         self._check_at = self._first_check
         if state == STRING and self._frames:
+            self.changed = True
             frame = self._frames[-1]
             if not frame.is_object:
                 frame.segment = len(frame.container)
@@ -650,6 +650,7 @@ class Scanner:
         text = self._text[self._shown :] if self._shown else self._text
         if not text:
             return
+        self.changed = True
         self._shown += len(text)
         frame = self._frames[-1] if self._frames else None
         if frame is None:

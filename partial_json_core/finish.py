@@ -96,7 +96,7 @@ _SPELLINGS: Final[dict[FinishReason, tuple[str, ...]]] = {
         *("malformed_function_call", "unexpected_tool_call", "malformed_response"),
         *("malformed_model_output", "malformed_tool_use", "network_error", "abort"),
         *("insufficient_system_resource", "too_many_tool_calls", "error_limit"),
-        *("missing_thought_signature", "no_image", "10", "11", "12"),
+        *("missing_thought_signature", "no_image", "tool_use_failed", "10", "11", "12"),
     ),
 }
 _REASONS: Final[dict[str, FinishReason]] = {
