@@ -2,10 +2,13 @@
 
 A 10-transaction answer in three layouts is cut at every character, and each tool is
 asked to read each cut. A cut that comes back as a value without an error is counted,
-and so is a whole answer that is refused (a false alarm).
+and with it what is wrong in the value: rows that are missing, numbers and texts that
+the model did not write. A whole answer that is refused is a false alarm. All shares
+are shares of all cuts.
 
     python benchmarks/cut_anywhere.py              # all tools that are installed
     python benchmarks/cut_anywhere.py --markdown   # the table of the README
+    python benchmarks/cut_anywhere.py --json       # the counts
     python benchmarks/cut_anywhere.py --layouts compact --tools json_repair ours
 
 Exits with 1 when one of ours hands over a cut, or refuses the whole.
@@ -20,10 +23,11 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
+from typing_extensions import TypedDict
 
 CURRENCIES = ["EUR", "USD", "GBP"]
 REASONS = ["new payee", "night time", "round sum", "split payment"]
@@ -43,6 +47,22 @@ class Report(BaseModel):
 
     title: str
     transactions: list[Transaction]
+
+
+class TransactionDict(TypedDict):
+    """`Transaction` for pydantic's partial validation, which skips models."""
+
+    id: int
+    amount: int
+    currency: str
+    reason: str
+
+
+class ReportDict(TypedDict):
+    """`Report`, likewise."""
+
+    title: str
+    transactions: list[TransactionDict]
 
 
 ROWS = [
@@ -72,13 +92,19 @@ class Score:
     Attributes:
         cuts: Cuts that were tried.
         accepted: Cuts that came back as a value.
-        wrong: Accepted cuts with fewer rows, or with another value in a row.
+        wrong: Accepted cuts whose value is not the whole answer.
+        missing_rows: Of these, the ones with fewer rows.
+        wrong_number: Of these, the ones with a number that the model did not write.
+        cut_text: Of these, the ones with a text that is only its beginning.
         false_alarm: The whole answer was refused, or read as something else.
     """
 
     cuts: int = 0
     accepted: int = 0
     wrong: int = 0
+    missing_rows: int = 0
+    wrong_number: int = 0
+    cut_text: int = 0
     false_alarm: bool = False
 
 
@@ -87,18 +113,47 @@ def plain(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
+    """Each scalar of a tree with its path."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for segment, item in items:
+            yield from leaves(item, (*path, segment))
+    else:
+        yield path, value
+
+
+TRUTH = dict(leaves(ANSWER))
+
+
+def judge(value: Any, score: Score) -> None:
+    """Count what is wrong with an accepted value."""
+    score.wrong += 1
+    found = value.get("transactions") if isinstance(value, dict) else None
+    score.missing_rows += len(found or ()) < len(ROWS)
+    # A field that has not come is None for some tools: missing, not wrong.
+    wrong = [
+        item
+        for path, item in leaves(value)
+        if item is not None and item != TRUTH.get(path)
+    ]
+    score.wrong_number += any(isinstance(item, int | float) for item in wrong)
+    score.cut_text += any(isinstance(item, str) for item in wrong)
+
+
 def measure(read: Read, text: str) -> Score:
     """Cut a text everywhere and count what comes back."""
     score = Score(cuts=len(text) - 1)
     for end in range(1, len(text)):
         try:
             value = plain(read(text[:end]))
-        except Exception:
+        except Exception:  # noqa: S112 - loud, and so not counted
             continue
         if value is None:
             continue
         score.accepted += 1
-        score.wrong += value != ANSWER
+        if value != ANSWER:
+            judge(value, score)
     try:
         score.false_alarm = plain(read(text)) != ANSWER
     except Exception:
@@ -119,20 +174,19 @@ def _langchain(name: str, *, stream: bool) -> Read:
 
     parser: Any = getattr(parsers, name)(pydantic_object=Report)
     if not stream:
-        return lambda text: parser.invoke(text)
+        invoke: Read = parser.invoke
+        return invoke
 
     def read(text: str) -> Any:
-        last = None
-        for last in parser.transform(AIMessageChunk(content=c) for c in cut(text)):
-            pass
-        return last
+        chunks = (AIMessageChunk(content=chunk) for chunk in cut(text))
+        return [None, *parser.transform(chunks)][-1]
 
     return read
 
 
 def cut(text: str) -> Iterator[str]:
-    """Token-sized chunks."""
-    return (text[i : i + 4] for i in range(0, len(text), 4))
+    """Chunks of a few tokens: one by one, peers that re-parse would take minutes."""
+    return (text[i : i + 16] for i in range(0, len(text), 16))
 
 
 def _json_repair() -> Read:
@@ -145,42 +199,52 @@ def _partial_json_parser() -> Read:
     return lambda text: Report.model_validate(parser.loads(text))
 
 
-def _allow_partial() -> Read:
-    adapter = TypeAdapter(Report)
+def _allow_partial(schema: Any) -> Read:
+    adapter = TypeAdapter(schema)
     mode: Any = "trailing-strings"
     return lambda text: adapter.validate_json(text, experimental_allow_partial=mode)
 
 
 def _instructor() -> Read:
     dsl: Any = importlib.import_module("instructor.dsl.partial")
-    jiter: Any = importlib.import_module("jiter")
-    model = dsl.Partial[Report].get_partial_model()
+    partial = dsl.Partial[Report]
 
     def read(text: str) -> Any:
-        # As instructor reads the chunks of a stream: jiter closes what is open.
-        tree = jiter.from_json(text.encode(), partial_mode="trailing-strings")
-        return model.model_validate(tree, strict=None)
+        # What `create_partial` does with the text of a stream.
+        *_, last = partial.model_from_chunks(cut(text))
+        return last
 
     return read
 
 
 _BAML = """
-class Transaction { id int amount int currency string reason string }
-class Report { title string transactions Transaction[] }
-client<llm> C { provider openai options { model "m" api_key "x" } }
-function Read(text: string) -> Report { client C prompt #"{{ ctx.output_format }}"# }
+class Transaction {
+  id int
+  amount int
+  currency string
+  reason string
+}
+class Report {
+  title string
+  transactions Transaction[]
+}
+client<llm> Script {
+  provider openai
+  options {
+    model "script"
+    api_key "x"
+  }
+}
+function Read(text: string) -> Report {
+  client Script
+  prompt #"{{ text }} {{ ctx.output_format }}"#
+}
 """
 
 
 def _baml() -> Read:
     baml: Any = importlib.import_module("baml_py")
-    source = _BAML.replace("{ id", "{\n id").replace(" amount", "\n amount")
-    source = source.replace(" currency", "\n currency").replace(" reason", "\n reason")
-    source = source.replace("string transactions", "string\n transactions")
-    source = source.replace("{ title", "{\n title").replace(" }", "\n }")
-    source = source.replace("openai options", "openai\n options")
-    source = source.replace('"m" api_key', '"m"\n api_key').replace("C prompt", "C\n prompt")
-    runtime = baml.BamlRuntime.from_files("baml_src", {"main.baml": source}, {})
+    runtime = baml.BamlRuntime.from_files("baml_src", {"main.baml": _BAML}, {})
     module: Any = importlib.import_module("types")
     types = module.ModuleType("baml_types")
     types.Transaction, types.Report = Transaction, Report
@@ -232,8 +296,11 @@ def _ours(how: str) -> Read:
 
 TOOLS: dict[str, Callable[[], Read]] = {
     "json.loads + pydantic": _json,
-    "LangChain PydanticOutputParser": lambda: _langchain(
+    "LangChain PydanticOutputParser, invoke": lambda: _langchain(
         "PydanticOutputParser", stream=False
+    ),
+    "LangChain PydanticOutputParser, stream": lambda: _langchain(
+        "PydanticOutputParser", stream=True
     ),
     "LangChain JsonOutputParser, invoke": lambda: _langchain(
         "JsonOutputParser", stream=False
@@ -243,7 +310,8 @@ TOOLS: dict[str, Callable[[], Read]] = {
     ),
     "json_repair + pydantic": _json_repair,
     "partial-json-parser + pydantic": _partial_json_parser,
-    "pydantic experimental_allow_partial": _allow_partial,
+    "pydantic allow_partial, model": lambda: _allow_partial(Report),
+    "pydantic allow_partial, TypedDict": lambda: _allow_partial(ReportDict),
     "instructor Partial": _instructor,
     "BAML parse": _baml,
     "ours: loads": _ours_loads,
@@ -264,6 +332,9 @@ def run(
             continue
         try:
             read = make()
+        except ModuleNotFoundError as err:
+            results[name] = f"not installed: {err.name}"
+            continue
         except Exception as err:
             results[name] = f"not run: {type(err).__name__}"
             continue
@@ -276,19 +347,21 @@ def run(
 
 
 def rows(results: dict[str, dict[str, Score] | str]) -> list[list[str]]:
-    """The results as cells: tool, each layout, all, wrong, false alarms."""
+    """The results as cells, one for each column of `HEADER`."""
     table = []
     for name, scores in results.items():
         if isinstance(scores, str):
-            table.append([name, scores, "", "", "", "", ""])
+            table.append([name, scores, *[""] * (len(HEADER) - 2)])
             continue
         cells = [name]
         for layout in LAYOUTS:
             score = scores.get(layout)
             cells.append(_share(score.accepted, score.cuts) if score else "")
         cuts = sum(score.cuts for score in scores.values())
-        cells.append(_share(sum(s.accepted for s in scores.values()), cuts))
-        cells.append(_share(sum(s.wrong for s in scores.values()), cuts))
+        cells += [
+            _share(sum(getattr(score, count) for score in scores.values()), cuts)
+            for count in ("accepted", "missing_rows", "wrong_number", "cut_text")
+        ]
         cells.append(str(sum(score.false_alarm for score in scores.values())))
         table.append(cells)
     return table
@@ -304,7 +377,9 @@ HEADER = [
     "tool",
     *LAYOUTS,
     "all cuts accepted",
-    "of them wrong data",
+    "rows missing",
+    "a number wrong",
+    "a text cut",
     "whole refused",
 ]
 
@@ -323,6 +398,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--json", action="store_true")
     parser.add_argument("--tools", nargs="*", help="parts of tool names")
     parser.add_argument("--layouts", nargs="*", choices=list(LAYOUTS))
     asked = parser.parse_args()
@@ -330,7 +406,9 @@ def main() -> int:
     warnings.simplefilter("ignore")
     results = run(asked.tools, asked.layouts)
     table = rows(results)
-    if asked.markdown:
+    if asked.json:
+        print(json.dumps(results, default=asdict, indent=2))
+    elif asked.markdown:
         print("| " + " | ".join(HEADER) + " |")
         print("|---" * len(HEADER) + "|")
         for cells in table:

@@ -43,7 +43,7 @@ from partial_json_core import (
 )
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-from cut_anywhere import (  # noqa: E402 - found beside this folder
+from cut_anywhere import (
     ANSWER,
     HEADER,
     LAYOUTS,
@@ -60,8 +60,7 @@ STATE_STYLES = {
 }
 COLUMNS = ("id", "amount", "currency", "reason")
 SCRIPT = Script(LAYOUTS["compact"])
-# In the last field of the second row: what is closed for the model has 2 of 10 rows,
-# and a reason that it did not write.
+# Before the second row is closed: whoever closes it for the model has 2 of 10 rows.
 CUT_AFTER_TOKENS = SCRIPT.text.index('{"id":1003') // SCRIPT.token_chars
 
 
@@ -102,15 +101,30 @@ def any_shape(snapshot: Any) -> Text:
     return Text(shown(json.dumps(snapshot, indent=2), limit=2_000))
 
 
+def log(console: Console, stream: Any) -> Any:
+    """Name what has settled while a stream is read; returns the final value."""
+    value: Any = None
+    seen: set[str] = set()
+    for count, value in enumerate(stream, start=1):
+        if not isinstance(value, PartialDict):
+            console.print(f"item {count}: the final value")
+            continue
+        rows_seen = len(value.get("transactions", ()))
+        paths = {f"$.transactions[{i}]": ("transactions", i) for i in range(rows_seen)}
+        paths["$.title"] = ("title",)
+        for name, path in paths.items():
+            if name not in seen and value.state(*path) is FieldState.SETTLED:
+                seen.add(name)
+                line = f"item {count}: {name} has settled: {cell(value, *path)}"
+                console.print(Text(line), soft_wrap=True)
+    return value
+
+
 def watch(console: Console, stream: Any, draw: Callable[[Any], Any]) -> Any:
     """Show a stream while it is read; returns the final value."""
     value: Any = None
-    count = 0
     if not console.is_terminal:
-        for value in stream:
-            count += 1
-        console.print(f"{count} items; the last is the final value")
-        return value
+        return log(console, stream)
     with Live(console=console, refresh_per_second=20) as live:
         for value in stream:
             if isinstance(value, PartialDict):
@@ -152,21 +166,21 @@ def opinion(make: Callable[[], Any]) -> tuple[str, bool]:
         value = make()
     except TruncatedOutputError as err:
         kept = err.salvage().value["transactions"]
+        said = f"raises {type(err).__name__}:\n{shown(str(err), 400)}"
         return (
-            f"raises TruncatedOutputError:\n{shown(str(err), 400)}\n"
-            f"err.salvage() on request: {len(kept)} whole rows",
+            f"{said}\nerr.salvage(), on request: rows that are whole: {len(kept)}",
             True,
         )
     except Exception as err:  # noqa: BLE001 - whatever a peer raises is its opinion
         return f"raises {type(err).__name__}", False
     data = value.model_dump() if isinstance(value, BaseModel) else value
     found = data.get("transactions", [])
-    last = shown(found[-1]) if found else "none"
-    return (
+    last = shown(found[-1], 200) if found else "none"
+    said = (
         f"hands over a {type(value).__name__} with {len(found)} of "
-        f"{len(ANSWER['transactions'])} rows and no error\nthe last row: {last}",
-        False,
+        f"{len(ANSWER['transactions'])} rows and no error\nthe last row: {last}"
     )
+    return said, False
 
 
 def last_of(stream: Any) -> Any:
@@ -204,16 +218,14 @@ def lead_table(console: Console) -> bool:
     """The share of silent cuts for each tool; True when ours has none."""
     results = run(layouts=["compact"])
     table = Table(title="One answer, cut at every character: silent cuts")
-    for name in (
-        HEADER[0],
-        "accepted without an error",
-        "with wrong data",
-        "refused whole",
-    ):
+    first = HEADER.index("all cuts accepted")
+    for name in (HEADER[0], *HEADER[first:]):
         table.add_column(name)
     for cells in rows(results):
-        if cells[0].startswith("ours") or not cells[1].startswith("not run"):
-            table.add_row(cells[0], *cells[4:])
+        if cells[first]:
+            table.add_row(cells[0], *cells[first:])
+        else:
+            table.add_row(cells[0], cells[1])
     console.print(table)
     console.print(
         "In three layouts, with every tool: python benchmarks/cut_anywhere.py"
@@ -223,6 +235,8 @@ def lead_table(console: Console) -> bool:
 
 def scripted(console: Console, arguments: argparse.Namespace) -> int:
     """The whole demo, from a script."""
+    # The model is on this machine: no proxy in between.
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     speed = None if arguments.speed == "max" else float(arguments.speed)
     slow = replace(SCRIPT, tokens_per_second=speed)
     with LoopbackServer(slow) as server:
@@ -255,7 +269,7 @@ def main() -> int:
     parser.add_argument("--api-key-env", help="the variable that holds the key")
     parser.add_argument("--prompt", default="Report three suspicious transactions.")
     arguments = parser.parse_args()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     if arguments.base_url:
         return live(console, arguments)
     return scripted(console, arguments)

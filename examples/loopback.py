@@ -84,7 +84,7 @@ class LoopbackServer:
         """The base URL for an OpenAI client."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def __enter__(self) -> LoopbackServer:
+    def __enter__(self) -> LoopbackServer:  # noqa: PYI034 - `Self` is new in 3.11
         self._thread.start()
         return self
 
@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - inherited
         """Print nothing."""
 
-    def do_POST(self) -> None:  # noqa: N802 - the base class names it
+    def do_POST(self) -> None:
         """Answer a chat completion."""
         length = int(self.headers.get("content-length", 0))
         asked = json.loads(self.rfile.read(length))

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGeneration, Generation
 
 # Where the providers put the reason in `response_metadata`; OpenRouter says `length` in
 # `native_finish_reason` only, beside a `finish_reason` of `tool_calls`.
-_REASON_KEYS: Final = ("native_finish_reason", "finish_reason", "stop_reason")
-_OTHER_REASON_KEYS: Final = ("done_reason", "stopReason")
+_REASON_KEYS: Final = (
+    *("native_finish_reason", "finish_reason", "stop_reason", "done_reason"),
+    "stopReason",
+)
 
 
 class Piece(NamedTuple):
@@ -29,56 +32,88 @@ class Piece(NamedTuple):
     has_tool_calls: bool = False
 
 
-def read(chunk: Any) -> Piece:
-    """Take apart what a model yields: a string, a message or a message chunk.
+def read(chunk: object) -> Piece:
+    """Take apart what a model yields beside strings: a message or a message chunk.
+
+    None stands for a chunk in which there is nothing.
 
     Raises:
-        TypeError: `chunk` is none of these.
+        TypeError: `chunk` is something else.
     """
-    if isinstance(chunk, str):
-        return Piece(chunk)
-    if not isinstance(chunk, BaseMessage):
-        raise TypeError(
-            f"a parser reads strings and messages, got {type(chunk).__name__}: put it "
-            f"directly behind the model"
-        )
-    metadata = chunk.response_metadata
+    if isinstance(chunk, BaseMessage):
+        return _read_message(chunk)
+    if chunk is None:
+        return Piece("")
+    raise TypeError(
+        f"a parser reads strings and messages, got {type(chunk).__name__}: put it "
+        f"directly behind the model"
+    )
+
+
+def read_generation(generation: Generation) -> Piece:
+    """Take apart a whole result.
+
+    A plain text has no finish reason of its own; it is taken for whole.
+    """
+    reasons = _finish_reasons(generation.generation_info or {})
+    if not isinstance(generation, ChatGeneration):
+        return Piece(generation.text, reasons or ("stop",))
+    piece = _read_message(generation.message)
+    return piece._replace(finish_reasons=piece.finish_reasons + reasons)
+
+
+def _read_message(message: BaseMessage) -> Piece:
+    metadata = message.response_metadata
+    content = message.content
+    # `text` leaves out reasoning and tool calls; for a string it only makes a copy.
     return Piece(
-        chunk.content if isinstance(chunk.content, str) else str(chunk.text),
+        content if isinstance(content, str) else str(message.text),
         _finish_reasons(metadata) if metadata else (),
-        _refusal(chunk),
+        _refusal(message),
         bool(
-            getattr(chunk, "tool_call_chunks", None)
-            or getattr(chunk, "tool_calls", None)
+            getattr(message, "tool_call_chunks", None)
+            or getattr(message, "tool_calls", None)
         ),
     )
 
 
 def _finish_reasons(metadata: Mapping[str, Any]) -> tuple[Any, ...]:
     found = [metadata[key] for key in _REASON_KEYS if metadata.get(key)]
-    found += [metadata[key] for key in _OTHER_REASON_KEYS if metadata.get(key)]
     if metadata.get("status"):
         # The OpenAI responses API: the status, and why it is incomplete.
         keys = ("status", "incomplete_details")
         found.append({key: metadata.get(key) for key in keys})
-    stop = metadata.get("messageStop")
-    if isinstance(stop, Mapping) and stop.get("stopReason"):
-        found.append(stop["stopReason"])
-    feedback = metadata.get("prompt_feedback")
-    if isinstance(feedback, Mapping) and feedback.get("block_reason"):
-        found.append(feedback["block_reason"])
+    # Bedrock streams the reason in an event, Google blocks a prompt with one.
+    for outer, inner in (
+        ("messageStop", "stopReason"),
+        ("prompt_feedback", "block_reason"),
+    ):
+        nested = metadata.get(outer)
+        if isinstance(nested, Mapping) and nested.get(inner):
+            found.append(nested[inner])
     return tuple(found)
 
 
-def _refusal(chunk: BaseMessage) -> str | None:
-    said = chunk.additional_kwargs.get("refusal")
+def _refusal(message: BaseMessage) -> str | None:
+    said = message.additional_kwargs.get("refusal")
     if isinstance(said, str) and said:
         return said
-    if isinstance(chunk.content, str):
+    details = message.response_metadata.get("stop_details")
+    if isinstance(details, Mapping) and details.get("type") == "refusal":
+        # Anthropic: a category and a sentence, either may be null.
+        words = (details.get("category"), details.get("explanation"))
+        return ": ".join(str(word) for word in words if word)
+    if isinstance(message.content, str):
         return None
-    parts = [
-        str(block.get("refusal", ""))
-        for block in chunk.content
-        if isinstance(block, dict) and block.get("type") == "refusal"
-    ]
-    return "".join(parts) if parts else None
+    parts = [_refusal_of_block(block) for block in message.content]
+    found = [part for part in parts if part is not None]
+    return "".join(found) if found else None
+
+
+def _refusal_of_block(block: object) -> str | None:
+    if not isinstance(block, Mapping):
+        return None
+    if block.get("type") == "non_standard":
+        # Older releases wrap what their standard blocks do not know.
+        return _refusal_of_block(block.get("value"))
+    return str(block.get("refusal") or "") if block.get("type") == "refusal" else None

@@ -58,7 +58,8 @@ class AsyncUpstream(Generic[_Item]):
         """Close the source, once, even when the task is being cancelled.
 
         Under a cancelled scope an ordinary ``await`` is cancelled itself, and the
-        connection would stay open.
+        connection would stay open. So the closing is a task of its own: a cancelled
+        caller does not wait for it, and it goes on.
         """
         if self._is_closed:
             return
@@ -70,8 +71,7 @@ class AsyncUpstream(Generic[_Item]):
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:
-            if not closing.done():
-                closing.add_done_callback(_forget)
+            closing.add_done_callback(_forget)
             raise
 
 

@@ -11,6 +11,8 @@ from typing import Final
 
 from langchain_core import exceptions as _exceptions
 from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import BaseMessage
+
 from partial_json_core import (
     AmbiguousOutputError,
     ContentFilteredError,
@@ -38,9 +40,7 @@ class LangChainMalformedOutputError(MalformedOutputError, _FixableError):
     """The text breaks the JSON grammar."""
 
 
-class LangChainDuplicateKeyError(
-    DuplicateKeyError, LangChainMalformedOutputError
-):
+class LangChainDuplicateKeyError(DuplicateKeyError, LangChainMalformedOutputError):
     """An object has the same key twice."""
 
 
@@ -49,7 +49,19 @@ class LangChainAmbiguousOutputError(AmbiguousOutputError, _FixableError):
 
 
 class LangChainNoJSONFoundError(NoJSONFoundError, _FixableError):
-    """The output holds no JSON document of the expected kind."""
+    """The output holds no JSON document of the expected kind.
+
+    Attributes:
+        has_tool_calls: The message holds tool calls.
+    """
+
+    has_tool_calls: bool = False
+
+    def _sentence(self) -> str:
+        sentence = super()._sentence()
+        if not self.has_tool_calls:
+            return sentence
+        return f"{sentence}; the answer stands in tool calls, this parser reads text"
 
 
 class LangChainSchemaMismatchError(SchemaMismatchError, _FixableError):
@@ -63,12 +75,16 @@ _REFUSAL_BASE: Final[type[Exception]] = getattr(
 
 
 class LangChainRefusedOutputError(RefusedOutputError, _REFUSAL_BASE):  # type: ignore[misc,valid-type]  # the base depends on the installed version
-    """The model refused to answer."""
+    """The model refused to answer.
+
+    Attributes:
+        raw_message: The message that holds the refusal; None for a stream.
+    """
+
+    raw_message: BaseMessage | None = None
 
 
-class LangChainContentFilteredError(
-    ContentFilteredError, LangChainRefusedOutputError
-):
+class LangChainContentFilteredError(ContentFilteredError, LangChainRefusedOutputError):
     """The provider's content filter ended or replaced the output."""
 
 

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator
-from typing import Any, Final, Generic, TypeVar
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import aclosing, closing
+from typing import Any, Final, Generic, TypeVar, cast, get_origin, overload
 
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+    adispatch_custom_event,
+    dispatch_custom_event,
+)
 from langchain_core.messages import BaseMessage
 from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
+from pydantic import ConfigDict, model_validator
+from typing_extensions import TypedDict, Unpack
+
 from partial_json_core import (
+    UNSET,
+    Event,
+    FieldSettled,
     FinishReason,
     FixPolicy,
     Limits,
+    PartialDict,
+    PartialList,
     PartialOutputError,
     PartialParser,
+    PartialStr,
     compact_schema,
-    compile_schema,
 )
-from pydantic import ConfigDict, Field, model_validator
 
-from ._messages import Piece, read
+from ._messages import Piece, read, read_generation
 from ._upstream import AsyncUpstream, Upstream
-from .errors import translate
+from .errors import (
+    LangChainNoJSONFoundError,
+    LangChainRefusedOutputError,
+    translate,
+)
 
 _Value = TypeVar("_Value")
 
@@ -30,6 +48,18 @@ _INSTRUCTIONS: Final = (
     "Answer with one JSON document and nothing else: no words around it, no code "
     "fence, no comments."
 )
+# Snapshots that LangChain cannot add up. It adds the items of a stream with `+`, so a
+# settled 21 followed by the final 21 would reach the next step as 42.
+_SNAPSHOTS: Final = (PartialDict, PartialList, PartialStr)
+_EVENT: Final = "field_settled"
+
+
+class _Options(TypedDict, total=False):
+    policy: FixPolicy
+    limits: Limits
+    watch: Collection[str] | None
+    root: str
+    name: str | None
 
 
 class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
@@ -44,15 +74,20 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
     Args:
         schema: A pydantic model, a dataclass, a TypedDict, any type that pydantic's
             `TypeAdapter` takes, a JSON Schema dict, or None for plain JSON.
-        policy: The fixes that are permitted.
-        limits: Ceilings on what is read.
-        root: The kind of the root; by default the schema decides.
         pydantic_object: The schema, as `JsonOutputParser` and `PydanticOutputParser`
             call it.
+        policy: The fixes that are permitted.
+        limits: Ceilings on what is read.
+        watch: JSON Pointer patterns (``/rows/*/amount``) of values that a stream
+            reports as they settle, in custom events named ``field_settled`` with
+            ``path``, ``value`` and ``offset``; None is every value.
+        root: The kind of the root, ``"object"``, ``"array"`` or ``"scalar"``; by
+            default the schema decides.
+        name: The name of the runnable.
 
     Raises:
-        ValueError: Both `schema` and `pydantic_object` are given, or an option is not
-            valid.
+        ValueError: Both `schema` and `pydantic_object` are given, or an option is
+            unknown or not valid.
 
     Example:
         >>> from langchain_partial import SafePartialParser
@@ -60,33 +95,67 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         {'city': 'Oslo'}
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    # The base class ignores unknown names: a misspelt option would be no option.
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    schema_: Any = Field(default=None, alias="schema")
+    pydantic_object: Any = None
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE
     limits: Limits = Limits()
-    root: str = "auto"
+    watch: Any = ()
+    root: Any = "auto"
 
-    def __init__(self, schema: Any = None, **options: Any) -> None:
-        alias = options.pop("pydantic_object", None)
-        if schema is not None and alias is not None:
+    @overload
+    def __init__(self, schema: type[_Value], **options: Unpack[_Options]) -> None: ...
+    @overload
+    def __init__(
+        self, *, pydantic_object: type[_Value], **options: Unpack[_Options]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: SafePartialParser[Any],
+        schema: Any = None,
+        *,
+        pydantic_object: Any = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
+    def __init__(
+        self,
+        schema: Any = None,
+        *,
+        pydantic_object: Any = None,
+        **options: Any,
+    ) -> None:
+        if schema is None:
+            schema = pydantic_object
+        elif pydantic_object is not None:
             raise ValueError("give either `schema` or `pydantic_object`, not both")
-        super().__init__(schema=schema if alias is None else alias, **options)
+        options["pydantic_object"] = schema
+        super().__init__(**options)
 
     @model_validator(mode="after")
     def _check_options(self) -> SafePartialParser[_Value]:
-        compile_schema(self.schema_, self.root)  # type: ignore[arg-type]  # it checks the value
+        # A parser that cannot be made is better known now than at the first answer.
+        self._new_parser(self.watch)
         return self
+
+    def _new_parser(self, watch: Collection[str] | None) -> PartialParser:
+        return PartialParser(
+            self.pydantic_object,
+            policy=self.policy,
+            limits=self.limits,
+            watch=watch,
+            root=self.root,
+        )
 
     def __repr__(self) -> str:
         """Show the schema, and the options that are not the default."""
-        parts = [] if self.schema_ is None else [_name(self.schema_)]
-        if self.policy != FixPolicy.SYNTAX_SAFE:
-            parts.append(f"policy={self.policy!r}")
-        if self.limits != Limits():
-            parts.append(f"limits={self.limits!r}")
-        if self.root != "auto":
-            parts.append(f"root={self.root!r}")
+        schema = self.pydantic_object
+        parts = [] if schema is None else [_name(schema)]
+        parts += [
+            f"{name}={getattr(self, name)!r}"
+            for name in ("policy", "limits", "watch", "root", "name")
+            if getattr(self, name) != type(self).model_fields[name].default
+        ]
         return f"{type(self).__name__}({', '.join(parts)})"
 
     __str__ = __repr__
@@ -99,7 +168,7 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         Raises:
             PartialOutputError: See `partial_json_core.loads`.
         """
-        return self._read_whole(Piece(text, ("stop",)))
+        return self.parse_result([Generation(text=text)])
 
     async def aparse(self, text: str) -> _Value:
         """Read a whole output, without a thread."""
@@ -118,16 +187,16 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             The final value; with `partial` a snapshot, or None before the root.
 
         Raises:
-            PartialOutputError: The output is not a valid value. With `partial` also
-                when it can no longer become one.
+            PartialOutputError: The output is not a valid value. With `partial` when
+                it can no longer become one.
         """
-        piece = _whole_piece(result[0])
-        if not partial:
-            return self._read_whole(piece)
-        reader = _Reader(self)
-        reader.feed(piece)
-        snapshot = reader.parser.snapshot() if reader.parser.changed else None
-        return snapshot  # type: ignore[no-any-return]  # a snapshot stands for the value
+        first = result[0]
+        message = first.message if isinstance(first, ChatGeneration) else None
+        reader = _Reader(self._new_parser(()), message)
+        reader.feed(reader.take(read_generation(first)))
+        if partial and not reader.is_refused:
+            return cast("_Value", reader.snapshot())
+        return cast("_Value", reader.close())
 
     async def aparse_result(
         self, result: list[Generation], *, partial: bool = False
@@ -135,29 +204,36 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         """Read the first generation of a result, without a thread."""
         return self.parse_result(result, partial=partial)
 
-    def _read_whole(self, piece: Piece) -> _Value:
-        reader = _Reader(self)
-        reader.feed(piece)
-        value: _Value = reader.close()
-        return value
-
     # ---------------------------------------------------------------- streaming
 
-    def _transform(self, input: Iterator[str | BaseMessage]) -> Iterator[_Value]:  # noqa: A002 - the base class names it
-        reader = _Reader(self)
+    def _transform(
+        self,
+        input: Iterator[str | BaseMessage],  # noqa: A002 - the base class names it
+        config: RunnableConfig | None = None,
+    ) -> Iterator[Any]:
+        reader = _Reader(self._new_parser(self.watch))
         for chunk in input:
-            if reader.feed(read(chunk)):
-                yield reader.parser.snapshot()
+            for event in reader.feed(chunk):
+                if isinstance(event, FieldSettled):
+                    data = _event_data(event)
+                    dispatch_custom_event(_EVENT, data, config=config)
+            if (snapshot := reader.news()) is not None:
+                yield snapshot
         yield reader.close()
 
     async def _atransform(
         self,
         input: AsyncIterator[str | BaseMessage],  # noqa: A002 - the base class names it
-    ) -> AsyncIterator[_Value]:
-        reader = _Reader(self)
+        config: RunnableConfig | None = None,
+    ) -> AsyncIterator[Any]:
+        reader = _Reader(self._new_parser(self.watch))
         async for chunk in input:
-            if reader.feed(read(chunk)):
-                yield reader.parser.snapshot()
+            for event in reader.feed(chunk):
+                if isinstance(event, FieldSettled):
+                    data = _event_data(event)
+                    await adispatch_custom_event(_EVENT, data, config=config)
+            if (snapshot := reader.news()) is not None:
+                yield snapshot
         yield reader.close()
 
     def transform(
@@ -165,7 +241,7 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         input: Iterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
         **kwargs: Any,  # noqa: ARG002 - the base class takes and ignores them too
-    ) -> Iterator[_Value]:
+    ) -> Iterator[Any]:
         """Read a stream of chunks.
 
         Args:
@@ -182,66 +258,62 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         """
         upstream = Upstream(iter(input))
 
-        def closing(source: Iterator[str | BaseMessage]) -> Iterator[_Value]:
-            try:
-                yield from self._transform(source)
-            finally:
-                upstream.close()
+        def read_and_close(
+            source: Iterator[str | BaseMessage],
+            run_manager: CallbackManagerForChainRun,  # noqa: ARG001 - comes with it
+            config: RunnableConfig,
+        ) -> Iterator[Any]:
+            with closing(upstream):
+                yield from self._transform(source, config)
 
-        inner = self._transform_stream_with_config(
-            upstream, closing, config, run_type="parser"
+        items = self._transform_stream_with_config(
+            upstream, read_and_close, config, run_type="parser"
         )
-        try:
-            # Not `yield from`: GeneratorExit must reach this frame first, so that the
-            # upstream is closed before LangChain drains it.
-            for item in inner:  # noqa: UP028 - see above
+        # In this order: the upstream has ended by the time that LangChain drains it.
+        with closing(items), closing(upstream):  # type: ignore[type-var]  # a generator
+            # Not `yield from`: GeneratorExit must reach this frame first.
+            for item in items:  # noqa: UP028 - see above
                 yield item
-        finally:
-            upstream.close()
-            inner.close()  # type: ignore[attr-defined]  # it is a generator
 
     async def atransform(
         self,
         input: AsyncIterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
         **kwargs: Any,  # noqa: ARG002 - the base class takes and ignores them too
-    ) -> AsyncIterator[_Value]:
+    ) -> AsyncIterator[Any]:
         """Read an asynchronous stream of chunks; see `transform`."""
         upstream = AsyncUpstream(aiter(input))
 
-        async def closing(
+        async def read_and_close(
             source: AsyncIterator[str | BaseMessage],
-        ) -> AsyncIterator[_Value]:
-            try:
-                async for item in self._atransform(source):
+            run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 - as above
+            config: RunnableConfig,
+        ) -> AsyncIterator[Any]:
+            async with aclosing(upstream):
+                async for item in self._atransform(source, config):
                     yield item
-            finally:
-                await upstream.aclose()
 
-        inner = self._atransform_stream_with_config(
-            upstream, closing, config, run_type="parser"
+        items = self._atransform_stream_with_config(
+            upstream, read_and_close, config, run_type="parser"
         )
-        try:
-            async for item in inner:
+        async with aclosing(items), aclosing(upstream):  # type: ignore[type-var]  # as above
+            async for item in items:
                 yield item
-        finally:
-            await upstream.aclose()
-            await inner.aclose()  # type: ignore[attr-defined]  # it is a generator
 
     # -------------------------------------------------------------- description
 
     def get_format_instructions(self) -> str:
         """Return what to tell the model: one document, and its schema."""
-        if self.schema_ is None:
+        if self.pydantic_object is None:
             return _INSTRUCTIONS
-        return f"{_INSTRUCTIONS} Its JSON Schema:\n{compact_schema(self.schema_)}"
+        schema = compact_schema(self.pydantic_object)
+        return f"{_INSTRUCTIONS} Its JSON Schema:\n{schema}"
 
     @property
     def OutputType(self) -> Any:  # noqa: N802 - the base class names it
         """The type of the final value."""
-        if self.schema_ is None or isinstance(self.schema_, dict):
-            return Any
-        return self.schema_
+        schema = self.pydantic_object
+        return Any if schema is None or isinstance(schema, dict) else schema
 
     @property
     def _type(self) -> str:
@@ -251,44 +323,69 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
 class _Reader:
     """One output: the core parser, and what the chunks said about their end."""
 
-    __slots__ = ("_reasons", "_refusal", "_saw_tool_calls", "parser")
+    __slots__ = ("_has_tool_calls", "_message", "_parser", "_reasons", "_refusal")
 
-    def __init__(self, options: SafePartialParser[Any]) -> None:
-        self.parser = PartialParser(
-            options.schema_,
-            policy=options.policy,
-            limits=options.limits,
-            watch=(),
-            root=options.root,  # type: ignore[arg-type]  # checked when it was made
-        )
+    def __init__(
+        self, parser: PartialParser, message: BaseMessage | None = None
+    ) -> None:
+        self._parser = parser
+        self._message = message
         self._reasons: list[Any] = []
-        self._refusal: list[str] = []
-        self._saw_tool_calls = False
+        self._refusal: str | None = None
+        self._has_tool_calls = False
 
-    def feed(self, piece: Piece) -> bool:
-        """Read a piece; returns whether there is something new to show."""
-        self._reasons.extend(piece.finish_reasons)
-        if piece.refusal is not None:
-            self._refusal.append(piece.refusal)
-        self._saw_tool_calls = self._saw_tool_calls or piece.has_tool_calls
-        if not piece.text:
-            return False
+    def feed(self, chunk: object) -> Sequence[Event]:
+        """Read a chunk; returns the events that it caused."""
+        # Strings need no looking into; this is the hot path of a stream.
+        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
+        if not text:
+            return ()
         try:
-            self.parser.feed(piece.text)
+            return self._parser.feed(text)
         except PartialOutputError as err:
             raise translate(err) from err.__cause__
-        return self.parser.changed
+
+    def take(self, piece: Piece) -> str:
+        """Note what a piece says about the end; returns its text."""
+        text, reasons, refusal, has_tool_calls = piece
+        if reasons:
+            self._reasons += reasons
+        if refusal is not None:
+            self._refusal = (self._refusal or "") + refusal
+        if has_tool_calls:
+            self._has_tool_calls = True
+        return text
+
+    def news(self) -> Any:
+        """A snapshot that has changed and can be shown, or None."""
+        if not self._parser.changed:
+            return None
+        found = self._parser.snapshot()
+        return found if isinstance(found, _SNAPSHOTS) else None
+
+    def snapshot(self) -> Any:
+        """What there is so far, or None."""
+        found = self._parser.snapshot()
+        return None if found is UNSET else found
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the provider says that the model refused."""
+        return (
+            self._refusal is not None
+            or FinishReason.parse(self._reasons) is FinishReason.REFUSAL
+        )
 
     def close(self) -> Any:
-        refusal = "".join(self._refusal) if self._refusal else None
+        """Return the final value, or raise what LangChain knows."""
         try:
-            return self.parser.close(self._finish_reason(), refusal=refusal)
+            return self._parser.close(self._finish_reason(), refusal=self._refusal)
         except PartialOutputError as err:
             made = translate(err)
-            if self._saw_tool_calls and made.offset == 0:
-                made.add_note(
-                    "the message holds tool calls and no text: this parser reads text"
-                ) if hasattr(made, "add_note") else None
+            if isinstance(made, LangChainNoJSONFoundError):
+                made.has_tool_calls = self._has_tool_calls
+            if isinstance(made, LangChainRefusedOutputError):
+                made.raw_message = self._message
             raise made from err.__cause__
 
     def _finish_reason(self) -> Any:
@@ -298,14 +395,12 @@ class _Reader:
         return self._reasons[known.index(worst)] if worst in known else None
 
 
-def _whole_piece(generation: Generation) -> Piece:
-    if isinstance(generation, ChatGeneration):
-        return read(generation.message)
-    # A plain completion has no message; its reason stands in the generation info.
-    info = generation.generation_info or {}
-    reason = info.get("finish_reason")
-    return Piece(generation.text, (reason,) if reason else ("stop",))
+def _event_data(event: FieldSettled) -> dict[str, Any]:
+    return {"path": event.path, "value": event.value, "offset": event.offset}
 
 
 def _name(schema: Any) -> str:
-    return getattr(schema, "__name__", None) or repr(schema)
+    # Generic aliases have the name of their origin, and some are instances of `type`.
+    if isinstance(schema, type) and get_origin(schema) is None:
+        return schema.__name__
+    return repr(schema)

@@ -15,6 +15,7 @@ chunk, so that chunking never matters.
     FOREIGN     a fence of another language, up to its closing fence
     HIDDEN      braces that look like an object but are none: no root begins in them
     CANDIDATE   a document that may turn out to be prose, read by a scanner of its own
+    CITATION    ``[`` and digits in words: a citation, unless it is all there is
     COMMIT      the root begins here
 """
 
@@ -40,7 +41,8 @@ REASONING: Final = 1
 FOREIGN: Final = 2
 HIDDEN: Final = 3
 CANDIDATE: Final = 4
-COMMIT: Final = 5
+CITATION: Final = 5
+COMMIT: Final = 6
 
 BOM: Final = "\ufeff"
 _BLANK: Final = SPACES + UNUSUAL_SPACES
@@ -104,7 +106,14 @@ _key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.S).match
 _LONGEST_NAME: Final = 64
 _QUOTES: Final = "'\u2018\u2019\u201c\u201d`"
 _after_separator: Final = re.compile(r"[,:]\s*(.)?", re.S).match
-_SCALAR_STARTS: Final = '"-0123456789tfn'
+_hidden_root: Final = re.compile(r"[{\[]\s*[\"{\[]").search
+_root_in_fence: Final = re.compile(
+    r"\s*(?:\{\s*[\"}]|\[\s*[\"\[\]{0-9tfn-])", re.ASCII
+).match
+_root_in_fence_part: Final = re.compile(r"\s*(?:[{\[]\s*)?", re.ASCII).fullmatch
+_DIGITS: Final = "0123456789"
+_SCALAR_STARTS: Final = '"-tfn' + _DIGITS
+_citation: Final = re.compile(r"[0-9, \t\n\r]*").match
 
 # Reading failed candidates again from their second character on may cost this many
 # times the characters read so far; beyond it the search goes on where one failed.
@@ -147,6 +156,7 @@ class Framing:
         "_held",
         "_held_at",
         "_hidden",
+        "_hides_root",
         "_kinds",
         "_judge_first",
         "_limits",
@@ -180,6 +190,7 @@ class Framing:
         self._close_tag = ""
         self._depth = 0
         self._hidden = "{}"
+        self._hides_root = False
         self._run = 0
         self._scalar_starts = _SCALAR_STARTS
         if policy.permits(FixKind.PYTHON_LITERAL):
@@ -228,6 +239,10 @@ class Framing:
                 pos = self._skip_foreign(chunk, pos, base)
             elif state == HIDDEN:
                 pos = self._skip_hidden(chunk, pos, base)
+            elif state == CITATION:
+                pos = self._read_citation(chunk, pos, base)
+                if self._state == COMMIT:
+                    return self._candidate_base
             else:
                 chunk, pos, base = self._read_candidate(chunk, pos, base)
                 end = len(chunk)
@@ -361,7 +376,11 @@ class Framing:
         if self.whole is not None and kind is FixKind.PROSE:
             self.words_after_whole = True
         last = self.segments[-1] if self.segments else None
-        if last is not None and last.kind is kind and kind is FixKind.PROSE:
+        # Words on both sides of a document that may be the answer stay apart.
+        apart = last is not None and self.whole is not None and (
+            last.end <= self.whole[1] < end
+        )
+        if last is not None and last.kind is kind and kind is FixKind.PROSE and not apart:
             last.end = end
             return
         self.segments.append(Segment(kind, start, end))
@@ -412,6 +431,10 @@ class Framing:
             if first and plausible:
                 return self._begin_candidate(chunk, pos, base, "array")
             return self._prose_character(pos, base), -1
+        if plausible and self._may_be_citation(following or ""):
+            self._begin_candidate(chunk, pos, base, "array")
+            self._state = CITATION
+            return pos, -1
         if plausible:
             return self._root_at(chunk, pos, base, "array")
         if self._after or not (python or following in tuple(_QUOTES)):
@@ -422,6 +445,41 @@ class Framing:
             return pos, pos
         self._hide(chunk, pos, base, "[]", literal[0] if literal else following or "")
         return self._prose_character(pos, base), -1
+
+    def _may_be_citation(self, following: str) -> bool:
+        return (
+            "object" in self._kinds
+            and not self._after
+            and self._has_words
+            and following in _DIGITS
+        )
+
+    def _read_citation(self, chunk: str, pos: int, base: int) -> int:
+        """Take `[3]` for words; anything but whole numbers makes it the root."""
+        inside = pos if self._candidate_text else pos + 1
+        stop = _citation(chunk, inside).end()  # type: ignore[union-attr]  # matches nothing too
+        self._candidate_text.append(chunk[pos:stop])
+        if stop == len(chunk):
+            return stop
+        if chunk[stop] != "]":
+            self._state = COMMIT
+            return stop
+        scanner = self._candidate
+        assert scanner is not None  # noqa: S101 - the state says so
+        text = "".join(self._candidate_text) + "]"
+        try:
+            scanner.feed(text, self._candidate_base, [])
+        except ParseError:
+            self._state = COMMIT
+            return stop
+        self._candidate_text = []
+        self._state = SEARCH
+        end = base + stop + 1
+        if self.whole is None:
+            self.whole = (scanner, self._candidate_base, end)
+        else:
+            self._segment(FixKind.PROSE, self._candidate_base, end)
+        return stop + 1
 
     def _opt_in_key(self, following: str) -> bool:
         if following == "'":
@@ -547,6 +605,7 @@ class Framing:
         if used < 0:
             self._candidate_text.append(text)
             return text, len(text), base + pos
+        self._candidate_text.append(text[:used])
         self._state = SEARCH
         self._end_candidate(scanner, base + pos + used)
         return chunk, pos + used, base
@@ -575,6 +634,9 @@ class Framing:
             # Whether it is prose is decided by what follows: nothing, or a root.
             self.whole = (scanner, start, end)
             self.words_after_whole = False
+            self._hides_root = isinstance(scanner.root, str) and bool(
+                _hidden_root("".join(self._candidate_text))
+            )
             return
         assert self._root is not None  # noqa: S101 - set by begin_after
         value = self._root[0]
@@ -611,12 +673,10 @@ class Framing:
             return found.end(1)
         if tag in _FOREIGN_TAGS and self._at_start:
             # The text begins with this fence: a root right in it is the answer.
-            following = _blank(chunk, found.end()).end()  # type: ignore[union-attr]  # matches nothing too
-            if following == len(chunk):
+            if _root_in_fence_part(chunk, found.end()):
                 return self._wait_for_root(chunk, pos, base)[0]
-            if chunk[following] in "{[":
-                tag_length = len(tag)
-                return self._open_fence(chunk, pos, base, ticks, "", tag_length)
+            if _root_in_fence(chunk, found.end()):
+                return self._open_fence(chunk, pos, base, ticks, "", len(tag))
         return self._open_fence(chunk, pos, base, ticks, tag, len(tag))
 
     def _open_fence(  # noqa: PLR0913 - what a fence line consists of
@@ -741,7 +801,7 @@ class Framing:
     @property
     def has_root_prefix(self) -> bool:
         """Whether what was read last may be the beginning of a root."""
-        if self._state == CANDIDATE:
+        if self._state in (CANDIDATE, CITATION):
             return True
         if not self._held or self._held[0] not in "{[":
             return False
@@ -756,6 +816,11 @@ class Framing:
     def holds_object(self) -> bool:
         """Whether the held beginning of a root is that of an object."""
         return self._held.startswith("{")
+
+    @property
+    def candidate_start(self) -> int:
+        """Where the document that may be prose begins."""
+        return self._candidate_base
 
     @property
     def candidate(self) -> Scanner | None:
@@ -780,20 +845,33 @@ class Framing:
             if self._state == REASONING:
                 self.segments[-1].end = at + len(held)
             else:
-                self._segment(kind, at, at + len(held))
+                self._segment(kind, at, at + len(held.rstrip(SPACES)))
 
-    def take_whole_for_words(self) -> None:
+    def take_whole_for_words(self, root: int) -> None:
         """A root has begun: the document of another kind before it was prose.
+
+        Args:
+            root: Where the root begins.
 
         Raises:
             MalformedOutputError: The policy does not permit prose.
+            AmbiguousOutputError: It was a quotation in which a root may begin.
         """
         if self.whole is None:
             return
         _, start, end = self.whole
         self.whole = None
+        if self._hides_root:
+            raise AmbiguousOutputError(spans=((start, end), (root, root)), offset=start)
+        before = [item for item in self.segments if item.start < start]
+        after = self.segments[len(before) :]
+        self.segments = before
         self._segment(FixKind.PROSE, start, end)
-        self.segments.sort(key=lambda segment: segment.start)
+        for item in after:
+            if item.kind is FixKind.PROSE:
+                self._segment(item.kind, item.start, item.end)
+            else:
+                self.segments.append(item)
 
     def fixes(self, text: str, base: int) -> list[Fix]:
         """The segments as fixes.

@@ -201,7 +201,7 @@ class PartialParser:
         self._root_start = start
         self._scanner = Scanner(self._policy, self._limits, self._watch)
         self._stage = _INSIDE
-        self._framing.take_whole_for_words()
+        self._framing.take_whole_for_words(start)
         fixes = self._framing.fixes(self._text(0, start), 0)
         self._fixes.extend(fixes)
         events.extend(map(FixApplied, fixes))
@@ -327,8 +327,9 @@ class PartialParser:
             if not self._finish.is_normal:
                 raise self._truncated(candidate)
             candidate.end_bare_number()
-            start = self._read - len(self._text(0, self._read).lstrip())
-            return self._scalar_or_mismatch(candidate, start, self._read)
+            return self._scalar_or_mismatch(
+                candidate, framing.candidate_start, self._read
+            )
         if self._finish is FinishReason.CONTENT_FILTER:
             raise ContentFilteredError(offset=self._read)
         if candidate is not None or framing.has_root_prefix:

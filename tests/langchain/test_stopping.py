@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableGenerator, RunnablePassthrough
 from langchain_openai import ChatOpenAI
 from loopback import Exchange, LoopbackServer, Script
 
 from langchain_partial import SafePartialParser
-from partial_json_core import MalformedOutputError
+from partial_json_core import MalformedOutputError, PartialDict
 
 ROWS = [{"id": i, "amount": i * 12.5, "reason": f"row {i}"} for i in range(12)]
 ANSWER = json.dumps({"rows": ROWS})
@@ -55,7 +57,6 @@ def test_leaving_the_loop_stops_the_model(server: LoopbackServer) -> None:
     for count, _ in enumerate(chain(server).stream("go"), start=1):
         if count == 8:
             break
-    gc.collect()
 
     stopped(server)
 
@@ -80,15 +81,118 @@ def test_an_error_stops_the_model_while_it_is_held(server: LoopbackServer) -> No
     assert held.value.offset == 81
 
 
-async def test_leaving_an_async_loop_stops_the_model(server: LoopbackServer) -> None:
-    """A `break` in an asynchronous loop closes the connection."""
-    stream: AsyncIterator[Any] = chain(server).astream("go")
+def test_an_error_of_a_later_step_stops_the_model(server: LoopbackServer) -> None:
+    """A step behind the parser that raises closes the connection."""
+
+    def fail(items: Iterator[Any]) -> Iterator[Any]:
+        for count, item in enumerate(items, start=1):
+            if count == 8:
+                raise KeyError(count)
+            yield item
+
+    with pytest.raises(KeyError):
+        list((chain(server) | RunnableGenerator(fail)).stream("go"))
+
+    stopped(server)
+
+
+def test_a_stopped_run_ends_for_the_callbacks(server: LoopbackServer) -> None:
+    """Callbacks see the end of a run that is closed, with what there was."""
+    ends: list[Any] = []
+
+    class Recorder(BaseCallbackHandler):
+        def on_chain_end(self, outputs: Any, **_: Any) -> None:
+            ends.append(outputs)
+
+    stream = chain(server).stream("go", {"callbacks": [Recorder()]})
+    for _ in range(8):
+        next(stream)
+    stream.close()
+
+    stopped(server)
+    assert any(isinstance(outputs, PartialDict) for outputs in ends)
+
+
+async def read_eight(server: LoopbackServer, *behind: Any) -> None:
+    """Read eight snapshots, then leave the loop without another word."""
+    whole = chain(server)
+    for step in behind:
+        whole |= step
     count = 0
-    async for _ in stream:
+    async for _ in whole.astream("go"):
         count += 1
         if count == 8:
             break
-    await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+
+
+async def test_leaving_an_async_loop_stops_the_model(server: LoopbackServer) -> None:
+    """A `break` in an asynchronous loop closes the connection."""
+    await read_eight(server)
+
+    await astopped(server)
+
+
+async def test_an_async_step_behind_changes_nothing(server: LoopbackServer) -> None:
+    """Leaving the loop reaches the model through later asynchronous steps."""
+    await read_eight(server, RunnablePassthrough())
+
+    await astopped(server)
+
+
+async def test_closing_an_async_stream_stops_the_model(server: LoopbackServer) -> None:
+    """`aclose` on the stream closes the connection at once."""
+    stream: Any = chain(server).astream("go")
+    for _ in range(8):
+        await anext(stream)
+    await stream.aclose()
+
+    await astopped(server)
+
+
+async def test_a_timeout_stops_the_model(server: LoopbackServer) -> None:
+    """A stream that takes too long closes the connection."""
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(read_all(server), timeout=0.15)
+
+    await astopped(server)
+
+
+async def read_all(server: LoopbackServer) -> None:
+    """Read to the end."""
+    async for _ in chain(server).astream("go"):
+        pass
+
+
+async def test_a_cancelled_scope_stops_the_model(server: LoopbackServer) -> None:
+    """A cancel scope, which cancels each `await` in it, closes the connection."""
+    count = 0
+    with anyio.CancelScope() as scope:
+        async for _ in chain(server).astream("go"):
+            count += 1
+            if count == 8:
+                scope.cancel()
+            await asyncio.sleep(0)
+
+    assert scope.cancelled_caught
+    await astopped(server)
+
+
+async def test_cancelling_between_snapshots_stops_the_model(
+    server: LoopbackServer,
+) -> None:
+    """A task that is cancelled while it handles a snapshot closes the connection."""
+    seen = asyncio.Event()
+
+    async def read() -> None:
+        async for _ in chain(server).astream("go"):
+            seen.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(read())
+    await seen.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
     await astopped(server)
 
