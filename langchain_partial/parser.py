@@ -244,6 +244,10 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
     ) -> Iterator[Any]:
         """Read a stream of chunks.
 
+        Put the parser last where a ``break`` has to stop the model: synchronous
+        LangChain reads the input of each later step to its end when that step is
+        closed. Asynchronous streams and errors stop the model through later steps.
+
         Args:
             input: What the model yields.
             config: The configuration of the run.

@@ -26,6 +26,11 @@ _SCALAR: Final = frozenset(
         "complex",
     }
 )
+_KINDS: Final[Mapping[str, RootKind]] = {
+    **dict.fromkeys(_OBJECT, "object"),
+    **dict.fromkeys(_ARRAY, "array"),
+    **dict.fromkeys(_SCALAR, "scalar"),
+}
 # Schemas that wrap one other: the key under which it stands.
 _WRAPPERS: Final = {
     "default": "schema",
@@ -33,6 +38,7 @@ _WRAPPERS: Final = {
     "function-after": "schema",
     "json-or-python": "json_schema",
     "lax-or-strict": "lax_schema",
+    "nullable": "schema",
 }
 _UNIONS: Final = frozenset({"union", "tagged-union"})
 _JSON_KINDS: Final[Mapping[str, RootKind]] = {"object": "object", "array": "array"}
@@ -195,31 +201,36 @@ def _root_kinds(core_schema: Any) -> frozenset[RootKind]:
         if id(schema) in seen:
             continue
         seen.add(id(schema))
-        kind = schema["type"]
-        if kind == "definitions":
+        if schema["type"] == "definitions":
             definitions |= {item["ref"]: item for item in schema["definitions"]}
-        if kind in _WRAPPERS:
-            pending.append(schema[_WRAPPERS[kind]])
-        elif kind == "definition-ref" and schema["schema_ref"] in definitions:
-            pending.append(definitions[schema["schema_ref"]])
-        elif kind == "nullable":
+        kind = _KINDS.get(schema["type"])
+        if schema["type"] == "nullable":
             kinds.add("scalar")
-            pending.append(schema["schema"])
-        elif kind in _UNIONS:
-            choices = schema["choices"]
-            choices = choices.values() if isinstance(choices, Mapping) else choices
-            pending.extend(c[0] if isinstance(c, tuple) else c for c in choices)
-        elif kind == "model" and schema.get("root_model"):
-            pending.append(schema["schema"])
-        elif kind in _OBJECT:
-            kinds.add("object")
-        elif kind in _ARRAY:
-            kinds.add("array")
-        elif kind in _SCALAR:
-            kinds.add("scalar")
-        else:
+        inner = _inner_schemas(schema, definitions)
+        if inner:
+            pending.extend(inner)
+        elif kind is None:
             return ALL_KINDS
+        else:
+            kinds.add(kind)
     return frozenset(kinds)
+
+
+def _inner_schemas(schema: Any, definitions: Mapping[str, Any]) -> list[Any]:
+    """The schemas that a wrapper, a reference or a union stands for."""
+    kind = schema["type"]
+    if kind in _WRAPPERS:
+        return [schema[_WRAPPERS[kind]]]
+    if kind == "model" and schema.get("root_model"):
+        return [schema["schema"]]
+    if kind == "definition-ref":
+        target = definitions.get(schema["schema_ref"])
+        return [] if target is None else [target]
+    if kind in _UNIONS:
+        choices = schema["choices"]
+        choices = choices.values() if isinstance(choices, Mapping) else choices
+        return [c[0] if isinstance(c, tuple) else c for c in choices]
+    return []
 
 
 def _json_root_kinds(schema: Mapping[str, Any]) -> frozenset[RootKind]:
@@ -228,3 +239,10 @@ def _json_root_kinds(schema: Mapping[str, Any]) -> frozenset[RootKind]:
         return frozenset({"object"}) if "properties" in schema else ALL_KINDS
     names = [declared] if isinstance(declared, str) else declared
     return frozenset(_JSON_KINDS.get(name, "scalar") for name in names)
+
+
+def describe_kinds(kinds: frozenset[RootKind]) -> str:
+    """Name the kinds that a root may have, for a sentence."""
+    names = {"object": "an object", "array": "an array", "scalar": "a scalar"}
+    listed = [names[kind] for kind in ("object", "array", "scalar") if kind in kinds]
+    return "a JSON document" if len(listed) == len(names) else " or ".join(listed)

@@ -27,7 +27,7 @@ def _counts_are_exact() -> bool:
     return sys.implementation.name == "cpython" and (gil is None or gil())
 
 
-def _always_kept(value: object) -> int:  # noqa: ARG001 - stands in for a count
+def _always_kept(_value: object) -> int:
     return sys.maxsize
 
 
@@ -35,15 +35,17 @@ _EXACT: Final = _counts_are_exact()
 _getrefcount: Final[Callable[[object], int]] = (
     sys.getrefcount if _EXACT else _always_kept
 )
-dict_set: Final = dict.__setitem__
-list_append: Final = list.append
+dict_set: Final[Any] = dict.__setitem__
+list_append: Final[Any] = list.append
+dict_delete: Final[Any] = dict.__delitem__
 
 
 class Frame:
     """One open container.
 
     Attributes:
-        container: The container; what has settled below it, and what is open.
+        container: The container, a `PartialDict` or `PartialList`; what has settled
+            below it, and what is open.
         is_object: Whether it is an object.
         path: Its path, or () when no event below it is wanted.
         segment: The key or index of the value that is being read.
@@ -66,7 +68,7 @@ class Frame:
 
     def __init__(
         self,
-        container: PartialDict | PartialList,
+        container: Any,
         path: Path,
         watch: PatternNode | None,
         node: Any,
@@ -112,7 +114,7 @@ def _renew(frames: list[Frame], first: int) -> None:
             _replace_last(frames[depth - 1], fresh)
 
 
-def _catch_up(older: PartialDict | PartialList, newer: Any) -> None:
+def _catch_up(older: Any, newer: Any) -> None:
     """Bring an older version up to date: its last entry may have been open."""
     if isinstance(older, PartialDict):
         missing = len(newer) - len(older) + (1 if older else 0)
@@ -126,7 +128,7 @@ def _catch_up(older: PartialDict | PartialList, newer: Any) -> None:
 
 def _replace_last(parent: Frame, child: PartialDict | PartialList) -> None:
     if isinstance(parent.container, PartialDict):
-        dict_set(parent.container, parent.segment, child)  # type: ignore[arg-type]  # an object's segment is a str
+        dict_set(parent.container, parent.segment, child)
     else:
         list.__setitem__(parent.container, -1, child)
 
@@ -135,7 +137,7 @@ def attach(frame: Frame, text: str) -> None:
     """Show the certain part of an open string in its container."""
     container = frame.container
     if isinstance(container, PartialDict):
-        dict_set(container, frame.segment, text)  # type: ignore[arg-type]  # as above
+        dict_set(container, frame.segment, text)
     else:
         list_append(container, text)
     container.open_segment = frame.segment
@@ -148,7 +150,7 @@ def detach(frame: Frame) -> None:
         return
     container.open_segment = None
     if isinstance(container, PartialDict):
-        dict.__delitem__(container, frame.segment)  # type: ignore[arg-type]  # as above
+        dict_delete(container, frame.segment)
     else:
         list.pop(container)
 
@@ -161,3 +163,29 @@ def _calibrate() -> int:
 
 _ROOT_REFERENCES: Final = _calibrate() if _EXACT else 0
 _CHILD_REFERENCES: Final = _ROOT_REFERENCES + 1 if _EXACT else 0
+
+
+def salvage(frames: list[Frame]) -> Any:
+    """Cut an open tree at its last settled element, as plain values.
+
+    An open object in a list is an element that has not settled, so it goes whole; an
+    open value of an object goes too, unless it is a container that has something.
+    """
+    depth = 0
+    while depth + 1 < len(frames) and frames[depth].is_object:
+        depth += 1
+    kept = _plain(frames[depth].container)
+    if depth + 1 < len(frames):
+        kept.pop()
+    for frame in reversed(frames[:depth]):
+        outer = _plain(frame.container)
+        outer[frame.segment] = kept
+        kept = outer
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    # The depth is bounded by Limits.max_depth (at most 200).
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -18,7 +18,7 @@ FinishReasonOption: TypeAlias = "RawFinishReason | Callable[[], RawFinishReason]
 """A finish reason, or a function that is asked for it once the chunks have ended."""
 
 
-def loads(  # noqa: PLR0913 - the options are keywords
+def loads(
     text: str,
     schema: Any = None,
     *,
@@ -56,7 +56,7 @@ def loads(  # noqa: PLR0913 - the options are keywords
     return parser.close(finish_reason)
 
 
-def iter_partial(  # noqa: PLR0913 - the options are keywords
+def iter_partial(
     deltas: Iterable[str],
     schema: Any = None,
     *,
@@ -102,7 +102,7 @@ def iter_partial(  # noqa: PLR0913 - the options are keywords
             close()
 
 
-async def aiter_partial(  # noqa: PLR0913 - the options are keywords
+async def aiter_partial(
     deltas: AsyncIterable[str],
     schema: Any = None,
     *,

@@ -136,6 +136,8 @@ class TruncatedOutputError(ParseError):
         cause: The normalised finish reason.
         expected: What would have come next.
         settled: What had settled, as a read-only tree; None when no root had begun.
+        settled_count: How many values had settled.
+        salvaged: What `salvage` wraps.
     """
 
     cause: FinishReason
@@ -157,7 +159,7 @@ class TruncatedOutputError(ParseError):
         self.expected = expected
         self.settled = settled
         self.settled_count = settled_count
-        self._salvaged = salvaged
+        self.salvaged = salvaged
 
     @property
     def open_path(self) -> Path:
@@ -169,7 +171,7 @@ class TruncatedOutputError(ParseError):
 
         It is a `Salvaged`, not the schema's type: whoever uses it says so.
         """
-        return Salvaged(self._salvaged, self.path, self.offset)
+        return Salvaged(self.salvaged, self.path, self.offset)
 
     def _sentence(self) -> str:
         reason = f"finish_reason={self.finish_reason!r}"

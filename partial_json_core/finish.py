@@ -44,10 +44,10 @@ class FinishReason(str, Enum):
 
         Args:
             raw: The value as given: a string in any case, Google's integer codes, a
-                list of reasons, a mapping with ``status`` and ``incomplete_details`` (OpenAI responses),
-                a `FinishReason`, an enum member, or None. A string that repeats one
-                spelling (``"stopstop"``, from merged chunks) counts once; one that
-                merges several counts as the worst of them.
+                list of reasons, a mapping with ``status`` and ``incomplete_details``
+                (OpenAI responses), a `FinishReason`, an enum member, or None. A
+                string that repeats one spelling (``"stopstop"``, from merged chunks)
+                counts once; one that merges several counts as the worst of them.
 
         Returns:
             The reason; `UNKNOWN` for a value that is not in the tables.

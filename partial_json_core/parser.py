@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from ._framing import Framing, describe_kinds
+from ._framing import Framing
 from ._scanner import Scanner
-from ._schema import Root, RootKind, Schema, compile_schema
+from ._schema import Root, RootKind, Schema, compile_schema, describe_kinds
+from ._tree import salvage
 from .errors import (
     EXCERPT_CHARS,
-    AmbiguousOutputError,
     ContentFilteredError,
     InvariantError,
     LimitExceededError,
@@ -22,19 +23,13 @@ from .errors import (
     SchemaMismatchError,
     TruncatedOutputError,
 )
-from .events import Completed, Event, FixApplied
+from .events import Event, FixApplied
 from .finish import FinishReason, RawFinishReason
 from .fixes import Fix, FixKind, FixPolicy
 from .limits import Limits
 from .partial import UNSET, PartialDict, PartialList
 from .paths import compile_patterns
 from .report import FailureLayer, Outcome, ParseReport, ReportWarning, WarningKind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ._tree import Frame
 
 _DEFAULT_LIMITS: Final = Limits()
 
@@ -94,7 +89,7 @@ class PartialParser:
         "_watch",
     )
 
-    def __init__(  # noqa: PLR0913 - the options are keywords
+    def __init__(
         self,
         schema: Any = None,
         *,
@@ -189,7 +184,7 @@ class PartialParser:
             return
         self._begin_root(start, events)
         scanner = self._scanner
-        assert scanner is not None  # noqa: S101 - set by _begin_root
+        assert scanner is not None
         # What the framing held belongs to the root as well.
         chunk, base = self._text(start, base + len(chunk)), start
         used = scanner.feed(chunk, base, events)
@@ -207,7 +202,7 @@ class PartialParser:
         events.extend(map(FixApplied, fixes))
 
     def _end_root(self, end: int) -> None:
-        assert self._scanner is not None  # noqa: S101 - the stage says so
+        assert self._scanner is not None
         self._completed_at = end
         self._stage = _AFTER
         self._framing.begin_after(self._scanner.root, self._root_start, end)
@@ -219,9 +214,7 @@ class PartialParser:
         self._framing.feed(chunk, base)
         for start, end in self._framing.repeats[known:]:
             removed = self._text(start, end)
-            events.append(
-                FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed))
-            )
+            events.append(FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed)))
 
     # ------------------------------------------------------------------ looking
 
@@ -441,7 +434,7 @@ class PartialParser:
         frames = scanner.open_frames()
         if frames:
             err.settled = frames[0].container
-            err._salvaged = _salvage(frames)
+            err.salvaged = salvage(frames)
         else:
             err.settled = UNSET
         return err
@@ -493,30 +486,3 @@ def _empty(value: Any) -> Any:
     made = PartialDict() if isinstance(value, dict) else PartialList()
     made.is_open = True
     return made
-
-
-def _salvage(frames: list[Frame]) -> Any:
-    """Cut an open tree at its last settled element, as plain values.
-
-    An open object in a list is an element that has not settled, so it goes whole; an
-    open value of an object goes too, unless it is a container that has something.
-    """
-    root = frames[0].container
-    depth = 0
-    while depth + 1 < len(frames) and frames[depth].is_object:
-        depth += 1
-    kept = _plain(frames[depth].container)
-    if not frames[depth].is_object and depth + 1 < len(frames):
-        kept = kept[:-1]
-    for frame in reversed(frames[:depth]):
-        outer = {key: _plain(item) for key, item in frame.container.items()}
-        outer[frame.segment] = kept
-        kept = outer
-    return kept if depth or frames else _plain(root)
-
-
-def _plain(value: Any) -> Any:
-    # The depth is bounded by Limits.max_depth (at most 200).
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value

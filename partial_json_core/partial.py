@@ -10,6 +10,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, NoReturn, SupportsIndex
 
+from typing_extensions import Self
+
 from .paths import Path, Segment
 
 
@@ -35,7 +37,7 @@ UNSET: Final = _Unset.UNSET
 """Nothing has come yet. It is falsy, and it is not None: the model may say ``null``."""
 
 
-def _read_only(self: object, *args: object, **kwargs: object) -> NoReturn:
+def _read_only(self: object, *_args: object, **_kwargs: object) -> NoReturn:
     kind = "dict" if isinstance(self, dict) else "list"
     raise TypeError(
         f"a snapshot is read-only: copy it with `{kind}(snapshot)` to change it"
@@ -73,8 +75,9 @@ class PartialDict(dict[str, Any]):
         """Return a plain dict with the same items."""
         return dict(self)
 
-    __setitem__ = __delitem__ = pop = popitem = clear = _read_only  # type: ignore[assignment]  # refuses every signature
-    update = setdefault = __ior__ = _read_only  # type: ignore[assignment]  # as above
+    # Each refuses every signature.
+    __setitem__ = __delitem__ = pop = popitem = clear = _read_only
+    update = setdefault = __ior__ = _read_only
 
 
 class PartialList(list[Any]):
@@ -106,9 +109,10 @@ class PartialList(list[Any]):
         """Refuse: frameworks add what a stream yields, at the cost of its square."""
         raise TypeError("snapshots replace each other and cannot be added")
 
-    __setitem__ = __delitem__ = append = extend = insert = _read_only  # type: ignore[assignment]  # refuses every signature
-    pop = remove = clear = sort = reverse = _read_only  # type: ignore[assignment]  # as above
-    __iadd__ = __imul__ = _read_only  # type: ignore[assignment]  # as above
+    # Each refuses every signature.
+    __setitem__ = __delitem__ = append = extend = insert = _read_only
+    pop = remove = clear = sort = reverse = _read_only
+    __iadd__ = __imul__ = _read_only
 
 
 class PartialStr(str):
@@ -118,7 +122,7 @@ class PartialStr(str):
 
     is_open: bool
 
-    def __new__(cls, text: str = "", *, is_open: bool = True) -> PartialStr:
+    def __new__(cls, text: str = "", *, is_open: bool = True) -> Self:
         """Mark a text as provisional."""
         made = str.__new__(cls, text)
         made.is_open = is_open
@@ -170,7 +174,7 @@ def _flatten(path: tuple[Segment | Path, ...]) -> tuple[Segment, ...]:
 
 
 def _rebuild(
-    cls: type[PartialDict] | type[PartialList],
+    cls: type[PartialDict | PartialList],
     items: Any,
     is_open: bool,  # noqa: FBT001 - called by pickle, positionally
     open_segment: Segment | None,

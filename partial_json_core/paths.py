@@ -30,8 +30,11 @@ def format_path(path: Path) -> str:
     """
     if len(path) > 2 * _PRINTED_SEGMENTS:
         head, tail = path[:_PRINTED_SEGMENTS], path[-_PRINTED_SEGMENTS:]
-        return "$" + "".join(map(_step, head)) + "\N{HORIZONTAL ELLIPSIS}" + (
-            "".join(map(_step, tail))
+        return (
+            "$"
+            + "".join(map(_step, head))
+            + "\N{HORIZONTAL ELLIPSIS}"
+            + ("".join(map(_step, tail)))
         )
     return "$" + "".join(map(_step, path))
 
@@ -49,31 +52,34 @@ class PatternNode:
 
     Attributes:
         selected: A pattern ends here.
+        children: The nodes of named segments.
+        wildcard: The node of any other segment.
     """
 
-    __slots__ = ("_children", "_wildcard", "selected")
+    __slots__ = ("children", "selected", "wildcard")
 
     def __init__(self) -> None:
         self.selected = False
-        self._children: dict[str, PatternNode] = {}
-        self._wildcard: PatternNode | None = None
+        self.children: dict[str, PatternNode] = {}
+        self.wildcard: PatternNode | None = None
 
     def child(self, segment: Segment) -> PatternNode | None:
         """Return the node below `segment`, or None when nothing there is selected."""
-        named = self._children.get(str(segment)) if self._children else None
-        return named or self._wildcard
+        named = self.children.get(str(segment)) if self.children else None
+        return named or self.wildcard
 
-    def _add(self, segments: list[str]) -> None:
+    def add(self, segments: list[str]) -> None:
+        """Select the path that `segments` spell."""
         node = self
         for segment in segments:
             if segment == _WILDCARD:
-                node._wildcard = node._wildcard or PatternNode()
-                node = node._wildcard
+                node.wildcard = node.wildcard or PatternNode()
+                node = node.wildcard
             else:
-                node = node._children.setdefault(segment, PatternNode())
+                node = node.children.setdefault(segment, PatternNode())
         node.selected = True
 
-    def _merge_wildcards(self) -> None:
+    def merge_wildcards(self) -> None:
         """Copy what a wildcard selects into its named siblings.
 
         With this a lookup follows one child only, whichever patterns overlap.
@@ -81,11 +87,11 @@ class PatternNode:
         pending = [self]
         while pending:
             node = pending.pop()
-            if node._wildcard is not None:
-                for named in node._children.values():
-                    _absorb(named, node._wildcard)
-                pending.append(node._wildcard)
-            pending.extend(node._children.values())
+            if node.wildcard is not None:
+                for named in node.children.values():
+                    _absorb(named, node.wildcard)
+                pending.append(node.wildcard)
+            pending.extend(node.children.values())
 
 
 def _absorb(target: PatternNode, source: PatternNode) -> None:
@@ -93,11 +99,11 @@ def _absorb(target: PatternNode, source: PatternNode) -> None:
     while pairs:
         into, other = pairs.pop()
         into.selected = into.selected or other.selected
-        for key, below in other._children.items():
-            pairs.append((into._children.setdefault(key, PatternNode()), below))
-        if other._wildcard is not None:
-            into._wildcard = into._wildcard or PatternNode()
-            pairs.append((into._wildcard, other._wildcard))
+        for key, below in other.children.items():
+            pairs.append((into.children.setdefault(key, PatternNode()), below))
+        if other.wildcard is not None:
+            into.wildcard = into.wildcard or PatternNode()
+            pairs.append((into.wildcard, other.wildcard))
 
 
 class _Everything(PatternNode):
@@ -109,7 +115,7 @@ class _Everything(PatternNode):
         super().__init__()
         self.selected = True
 
-    def child(self, segment: Segment) -> PatternNode | None:
+    def child(self, segment: Segment) -> PatternNode | None:  # noqa: ARG002 - selects all
         return self
 
 
@@ -132,15 +138,17 @@ def compile_patterns(patterns: Iterable[str] | None) -> PatternNode | None:
     if patterns is None:
         return EVERYTHING
     if isinstance(patterns, str):
-        raise ValueError(f"patterns must be a collection of strings, got {patterns!r}")
+        raise ValueError(  # noqa: TRY004 - every bad pattern is a ValueError
+            f"patterns must be a collection of strings, got {patterns!r}"
+        )
     root = PatternNode()
     empty = True
     for pattern in patterns:
-        root._add(parse_pointer(pattern))
+        root.add(parse_pointer(pattern))
         empty = False
     if empty:
         return None
-    root._merge_wildcards()
+    root.merge_wildcards()
     return root
 
 

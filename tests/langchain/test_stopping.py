@@ -149,20 +149,6 @@ async def test_closing_an_async_stream_stops_the_model(server: LoopbackServer) -
     await astopped(server)
 
 
-async def test_a_timeout_stops_the_model(server: LoopbackServer) -> None:
-    """A stream that takes too long closes the connection."""
-    with pytest.raises(asyncio.TimeoutError):
-        await asyncio.wait_for(read_all(server), timeout=0.15)
-
-    await astopped(server)
-
-
-async def read_all(server: LoopbackServer) -> None:
-    """Read to the end."""
-    async for _ in chain(server).astream("go"):
-        pass
-
-
 async def test_a_cancelled_scope_stops_the_model(server: LoopbackServer) -> None:
     """A cancel scope, which cancels each `await` in it, closes the connection."""
     count = 0

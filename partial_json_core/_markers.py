@@ -1,0 +1,93 @@
+"""What frames a document in a model's text: reasoning tags, fences, look-alikes.
+
+Nothing here reads anything; `_skipping` and `_framing` do.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ._grammar import SPACES, UNUSUAL_SPACES
+
+BOM: Final = "\ufeff"
+BLANK: Final = SPACES + UNUSUAL_SPACES
+blanks: Final = re.compile(f"[{re.escape(BLANK)}]*").match
+interesting: Final = re.compile(r"[{\[`<\u25c1]").search
+
+# Tags of reasoning blocks: DeepSeek, Qwen and many others write <think>, Anthropic
+# prompts <thinking>, Seed <seed:think>, Magistral [THINK], Kimi ◁think▷.
+TAG_NAMES: Final = (
+    *("think", "thinking", "thought", "thoughts", "reasoning", "reason"),
+    *("reflection", "analysis", "scratchpad", "seed:think", "antthinking"),
+    "inner_monologue",
+)
+REASONING_TAGS: Final[dict[str, str]] = {
+    **{f"<{name}>": f"</{name}>" for name in TAG_NAMES},
+    "[think]": "[/think]",
+    "\u25c1think\u25b7": "\u25c1/think\u25b7",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|start_thinking|>": "<|end_thinking|>",
+}
+CLOSING_TAGS: Final = frozenset(REASONING_TAGS.values())
+TAG_STARTS: Final = frozenset(
+    tag[:length]
+    for tag in (*REASONING_TAGS, *CLOSING_TAGS)
+    for length in range(1, len(tag))
+)
+LONGEST_TAG: Final = max(map(len, (*REASONING_TAGS, *CLOSING_TAGS)))
+
+fence: Final = re.compile(r"(`+)([\w+#.-]*)").match
+FENCE_TICKS: Final = 3
+LONGEST_FENCE_TAG: Final = 40
+JSON_TAGS: Final = frozenset({"json", "jsonc", "json5", "jsonl"})
+# JavaScript is left out: JSON is a part of it, and models tag answers so.
+FOREIGN_TAGS: Final = frozenset(
+    {
+        *("python", "py", "python3", "bash", "sh", "shell", "zsh", "console", "diff"),
+        *("powershell", "cmd", "bat", "yaml", "yml", "toml", "ini", "xml", "html"),
+        *("css", "scss", "sql", "csv", "c", "cpp", "c++", "cs", "csharp", "java"),
+        *("kotlin", "scala", "go", "rust", "rs", "ruby", "rb", "php", "perl", "lua"),
+        *("r", "julia", "swift", "dart", "haskell", "elixir", "erlang", "clojure"),
+        *("dockerfile", "makefile", "cmake", "graphql", "proto", "protobuf", "mermaid"),
+        *("latex", "tex", "markdown", "md", "nginx", "terraform", "hcl", "vb", "tsx"),
+        *("jsx", "ts", "typescript", "http", "log", "svg"),
+    }
+)
+
+PYTHON_LITERALS: Final = ("True", "False", "None")
+WORDS: Final = ("true", "false", "null", *PYTHON_LITERALS)
+LITERAL: Final = "|".join(WORDS)
+object_start: Final = re.compile(
+    r"\{([\s\ufeff\u200b-\u200d\u2060]*)(.)?", re.DOTALL
+).match
+array_start: Final = re.compile(
+    r"\[([\s\ufeff\u200b-\u200d\u2060]*)(?:(" + LITERAL + r")|(.))?", re.DOTALL
+).match
+LITERAL_STARTS: Final = frozenset(
+    word[:length] for word in WORDS for length in range(1, len(word) + 1)
+)
+key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.DOTALL).match
+# How far a `{` is followed to see whether an unquoted key stands after it.
+LONGEST_NAME: Final = 64
+QUOTES: Final = "'\u2018\u2019\u201c\u201d`"
+after_separator: Final = re.compile(r"[,:]\s*(.)?", re.DOTALL).match
+hidden_root: Final = re.compile(r"[{\[]\s*[\"{\[]").search
+root_in_fence: Final = re.compile(
+    r"\s*(?:\{\s*[\"}]|\[\s*[\"\[\]{0-9tfn-])", re.ASCII
+).match
+root_in_fence_part: Final = re.compile(r"\s*(?:[{\[]\s*)?", re.ASCII).fullmatch
+ARRAY_STARTS: Final = frozenset('"{[-]0123456789') | {"true", "false", "null"}
+PYTHON_STARTS: Final = frozenset(QUOTES) | frozenset(PYTHON_LITERALS)
+DIGITS: Final = "0123456789"
+SCALAR_STARTS: Final = '"-tfn' + DIGITS
+citation: Final = re.compile(r"[0-9, \t\n\r]*").match
+
+# Reading failed candidates again from their second character on may cost this many
+# times the characters read so far; beyond it the search goes on where one failed.
+RESCANS: Final = 8
+
+
+def find_tag(close: str, chunk: str, pos: int) -> int:
+    found = re.compile(re.escape(close), re.IGNORECASE).search(chunk, pos)
+    return found.start() if found else -1
