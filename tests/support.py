@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 Cut = Callable[[str], list[str]]
@@ -51,7 +52,7 @@ def in_escapes(text: str) -> list[str]:
 def split(text: str, places: list[int]) -> list[str]:
     """Cut at the given places."""
     bounds = [0, *places, len(text)]
-    return [text[i:j] for i, j in zip(bounds, bounds[1:], strict=False)]
+    return [text[i:j] for i, j in pairwise(bounds)]
 
 
 CUTS: Final[dict[str, Cut]] = {

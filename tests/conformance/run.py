@@ -7,8 +7,6 @@ once into ``.conformance``. Exits with 1 when a test fails that is not a known
 difference, when a known difference has gone, and when the tests cannot be fetched.
 """
 
-# ruff: noqa: T201 - a script that prints
-
 from __future__ import annotations
 
 import argparse

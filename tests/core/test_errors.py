@@ -31,7 +31,10 @@ from partial_json_core import (
 PLACE: dict[str, Any] = {"path": ("rows", 2, "amount"), "offset": 118}
 
 SENTENCES = [
-    (PartialOutputError(**PLACE), "the output failed in `$.rows[2].amount` at offset 118"),
+    (
+        PartialOutputError(**PLACE),
+        "the output failed in `$.rows[2].amount` at offset 118",
+    ),
     (
         TruncatedOutputError(
             **PLACE,
@@ -118,12 +121,16 @@ SENTENCES = [
         "[unknown]",
     ),
     (
-        SemanticCheckError(**PLACE, check="known_order", value=3, reason="no such order"),
+        SemanticCheckError(
+            **PLACE, check="known_order", value=3, reason="no such order"
+        ),
         "check `known_order` failed in `$.rows[2].amount` at offset 118: no such order",
     ),
     (
         RefusedOutputError(finish_reason="stop", refusal="I cannot. " * 20),
-        "the model refused (finish_reason='stop'): " + repr("I cannot. " * 20)[:79] + "…",
+        "the model refused (finish_reason='stop'): "
+        + repr("I cannot. " * 20)[:79]
+        + "…",
     ),
     (RefusedOutputError(), "the model refused (finish_reason=None)"),
     (

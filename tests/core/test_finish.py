@@ -75,7 +75,10 @@ class Google(Enum):
         ([], FinishReason.UNKNOWN),
         ({"status": "completed", "incomplete_details": None}, FinishReason.STOP),
         (
-            {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+            {
+                "status": "incomplete",
+                "incomplete_details": {"reason": "content_filter"},
+            },
             FinishReason.CONTENT_FILTER,
         ),
         ({"status": "incomplete"}, FinishReason.LENGTH),

@@ -341,7 +341,7 @@ def test_g8_work_is_linear(shape: str, size: int) -> None:
     """G8: four times the text takes about four times the work, never its square."""
     small, large = SHAPES[shape](20_000), SHAPES[shape](80_000)
     # A quadratic reader needs 16 times; 9 leaves room for a noisy machine.
-    for attempt in range(3):
+    for _attempt in range(3):
         ratio = seconds(large, size, watched=True) / seconds(small, size, watched=True)
         if ratio < 9:
             return

@@ -149,7 +149,19 @@ def test_changed_tells_whether_there_is_more_to_show() -> None:
         told.append(scanner.changed)
         scanner.snapshot()
 
-    assert told == [True, False, False, True, False, True, True, False, True, True, True]
+    assert told == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+        True,
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 MALFORMED = [
@@ -171,15 +183,33 @@ MALFORMED = [
     ("[trux", "`true`", "`x`", (0,), 4),
     ("[nul]", "`null`", "`]`", (0,), 4),
     ('{"a": fals}', "`false`", "`}`", ("a",), 10),
-    ("[1e400]", "a number that a float can hold", "one that overflows to infinity", (0,), 1),
-    ("[-1.5e999]", "a number that a float can hold", "one that overflows to infinity", (0,), 1),
+    (
+        "[1e400]",
+        "a number that a float can hold",
+        "one that overflows to infinity",
+        (0,),
+        1,
+    ),
+    (
+        "[-1.5e999]",
+        "a number that a float can hold",
+        "one that overflows to infinity",
+        (0,),
+        1,
+    ),
     (r'["a\q', "an escape of RFC 8259", r"the escape '\\q'", (0,), 3),
-    (r'["\u12G', "an escape of RFC 8259", r"a `\u` escape without four hex digits", (0,), 2),
+    (
+        r'["\u12G',
+        "an escape of RFC 8259",
+        r"a `\u` escape without four hex digits",
+        (0,),
+        2,
+    ),
     (r'["\udc00', "an escape of RFC 8259", "a lone surrogate", (0,), 2),
     (r'["\ud800x', "an escape of RFC 8259", "a lone surrogate", (0,), 2),
     (r'["\ud800\n', "an escape of RFC 8259", "a lone surrogate", (0,), 2),
     (r'["\ud800\ud801', "an escape of RFC 8259", "a lone surrogate", (0,), 2),
-    ('[NaN', "a value or `]`", "`N`", (), 1),
+    ("[NaN", "a value or `]`", "`N`", (), 1),
     ("[\x00", "a value or `]`", "'\\x00'", (), 1),
     ('{"a": `', "a value", "a backtick", ("a",), 6),
 ]
@@ -232,7 +262,12 @@ FIXES: list[tuple[FixKind, str, Any, list[tuple[int, str, str]]]] = [
         FixKind.UNUSUAL_WHITESPACE,
         '{\u00a0"a"\u3000:\ufeff1\u200b}',
         {"a": 1},
-        [(1, "\u00a0", " "), (5, "\u3000", " "), (7, "\ufeff", " "), (9, "\u200b", " ")],
+        [
+            (1, "\u00a0", " "),
+            (5, "\u3000", " "),
+            (7, "\ufeff", " "),
+            (9, "\u200b", " "),
+        ],
     ),
     (
         FixKind.COMMENT,
@@ -244,8 +279,10 @@ FIXES: list[tuple[FixKind, str, Any, list[tuple[int, str, str]]]] = [
         FixKind.SINGLE_QUOTED_STRING,
         """{'a"': 'it\\'s'}""",
         {'a"': "it's"},
-        [(1, "'", '"'), (3, '"', '\\"'), (4, "'", '"'), (7, "'", '"')]
-        + [(10, "\\'", "'"), (13, "'", '"')],
+        [
+            *[(1, "'", '"'), (3, '"', '\\"'), (4, "'", '"'), (7, "'", '"')],
+            *[(10, "\\'", "'"), (13, "'", '"')],
+        ],
     ),
     (
         FixKind.UNQUOTED_KEY,

@@ -522,7 +522,7 @@ def test_it_describes_itself() -> None:
     assert parser.get_output_jsonschema()["title"] == "Ticket"
     assert parser.get_name() == "SafePartialParser"
     assert SafePartialParser(name="tickets").get_name() == "tickets"
-    assert parser.asdict()["_type"] == "safe_partial_parser"
+    assert parser._type == "safe_partial_parser"
     assert SafePartialParser().OutputType is Any
     assert SafePartialParser(SCHEMA).OutputType is Any
 
