@@ -47,8 +47,6 @@ UNUSUAL_SPACES: Final = (
 spaces: Final = re.compile(r"[ \t\n\r]+").match
 plain_run: Final = re.compile(r'[^"\\\x00-\x1f]*').match
 single_quoted_run: Final = re.compile(r"[^'\"\\\x00-\x1f]*").match
-# A string without escapes that ends in the chunk: the common case, in one match.
-simple_string: Final = re.compile(r'"([^"\\\x00-\x1f]*)"').match
 number: Final = re.compile(
     r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?=[^-+.0-9eE])"
 ).match

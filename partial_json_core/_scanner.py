@@ -29,7 +29,7 @@ after it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ._grammar import (
     AFTER,
@@ -58,17 +58,28 @@ from ._grammar import (
     name_start,
     number,
     plain_run,
-    simple_string,
-    single_quoted_run,
     spaces,
 )
 from ._tokens import TokenReader
-from ._tree import Frame, attach, detach, dict_set, list_append, unshare
+from ._tree import (
+    CHILD_REFERENCES,
+    ROOT_REFERENCES,
+    Frame,
+    attach,
+    detach,
+    dict_set,
+    getrefcount,
+    list_append,
+    remove_open,
+    renew,
+)
 from .errors import MalformedOutputError
-from .events import Completed, Event, FieldSettled
+from .events import Completed, Event, FieldSettled, TextDelta
 from .fixes import FixKind
 from .partial import UNSET, PartialDict, PartialList, PartialStr
-from .paths import EVERYTHING, Path, Segment
+from .paths import EVERYTHING, Path
+
+_make: Final = tuple.__new__
 
 
 class Scanner(TokenReader):
@@ -97,7 +108,12 @@ class Scanner(TokenReader):
         if self._exposed:
             self._exposed = False
             if frames:
-                unshare(frames)
+                expected = ROOT_REFERENCES
+                for kept in frames:
+                    if getrefcount(kept.container) > expected:
+                        renew(frames, frames.index(kept))
+                        break
+                    expected = CHILD_REFERENCES
                 if state == STRING:
                     detach(frames[-1])
         held = 0
@@ -109,7 +125,8 @@ class Scanner(TokenReader):
         self._base = base
         # One loop over the tokens, with what is common inline and what is rare in a
         # method. Measured on CPython 3.11: a method for each kind of token costs 30 %
-        # more a chunk, attributes in place of these locals 20 %.
+        # more a chunk, attributes in place of these locals 20 %, and making an event
+        # by its class instead of by tuple.__new__ 5 %.
         frame = frames[-1] if frames else None
         blank = self._blank
         pos = 0
@@ -118,39 +135,52 @@ class Scanner(TokenReader):
             if state >= KEY:
                 if state == DONE:
                     break
-                if state == STRING and pos == 0:
-                    # Most chunks lie within one string.
-                    run = plain_run if self._quote == '"' else single_quoted_run
-                    if run(chunk).end() == end:  # type: ignore[union-attr]  # matches nothing too
-                        text = self._text
-                        if len(text) + end < self._check_at:
-                            self._text = ""
-                            text += chunk
-                            self._text = text
+                stop = plain_run(chunk, pos).end()  # type: ignore[union-attr]  # matches nothing too
+                text = self._text
+                if (
+                    self._quote == '"'
+                    and (stop == end or chunk[stop] == '"')
+                    and len(text) + stop - pos < self._check_at
+                ):
+                    if stop > pos:
+                        piece = chunk[pos:stop]
+                        # `text` is the only reference, so that it grows in place.
+                        self._text = ""
+                        text += piece
+                        if state == STRING:
                             self.changed = True
-                            self._shown = len(text)
+                            self._shown += len(piece)
                             if frame is None:
-                                self._show_root(chunk, events)
+                                self._show_root(piece, events)
+                            elif frame.watch is EVERYTHING:
+                                path = (*frame.path, frame.segment)
+                                events.append(_make(TextDelta, (path, piece)))
                             elif frame.watch is not None:
-                                self._show(frame, chunk, events)
-                            return -1
-                self._state = state
-                try:
-                    pos = self._read_string(chunk, pos, events)
-                finally:
-                    # Also when it failed: what was read before is an event too.
-                    if state == STRING:
-                        self._flush_text(events)
-                if self._quote:
-                    break
+                                self._show(frame, piece, events)
+                    if stop == end:
+                        self._text = text
+                        break
+                    pos = stop + 1
+                else:
+                    self._state = state
+                    try:
+                        pos = self._read_string(chunk, pos, events)
+                    finally:
+                        # Also when it failed: what was read before is an event too.
+                        if state == STRING:
+                            self._flush_text(events)
+                    if self._quote:
+                        break
+                    self._quote = '"'
+                    text = self._text
+                self._text = ""
                 if state == KEY:
-                    self._take_key(frame, self._text, self._string_start)
-                    self._text = ""
+                    self._take_key(frame, text, self._string_start)
                     state = COLON
                     continue
-                value: Any = self._text
-                self._text = ""
-                self._end_string(value)
+                value: Any = text
+                if self._suspect is not None:
+                    self._end_suspect(text)
                 state = AFTER
             else:
                 char = chunk[pos]
@@ -159,12 +189,10 @@ class Scanner(TokenReader):
                     if stop < end and chunk[stop] in SPACES:
                         stop = spaces(chunk, stop).end()  # type: ignore[union-attr]  # it begins with white space
                     blank += stop - pos
-                    if blank > self._limits.max_whitespace_run:
+                    if blank > self._max_blank:
                         self._state = state
-                        self._limit(
-                            "max_whitespace_run",
-                            base + stop - blank + self._limits.max_whitespace_run,
-                        )
+                        beyond = base + stop - blank + self._max_blank
+                        self._limit("max_whitespace_run", beyond)
                     pos = stop
                     continue
                 blank = 0
@@ -183,14 +211,18 @@ class Scanner(TokenReader):
                     continue
                 if state <= NEXT_ELEMENT:
                     if char == '"':
-                        found = simple_string(chunk, pos)
-                        if found is None or found.end() - pos > self._first_check:
+                        stop = plain_run(chunk, pos + 1).end()  # type: ignore[union-attr]  # matches nothing too
+                        if (
+                            stop == end
+                            or chunk[stop] != '"'
+                            or stop - pos > self._first_check
+                        ):
                             self._open_string(base + pos, STRING)
                             state = STRING
                             pos += 1
                             continue
-                        value = found[1]
-                        pos = found.end()
+                        value = chunk[pos + 1 : stop]
+                        pos = stop + 1
                         if not value:
                             pass
                         elif frame is None:
@@ -199,9 +231,7 @@ class Scanner(TokenReader):
                             self._show(frame, value, events)
                     elif char in "-0123456789":
                         found = number(chunk, pos)
-                        if found is None or found.end() - pos > (
-                            self._limits.max_number_chars
-                        ):
+                        if found is None or found.end() - pos > self._max_number:
                             self._string_start = base + pos
                             self._text = char
                             self._phase = (
@@ -212,7 +242,7 @@ class Scanner(TokenReader):
                             continue
                         pos = found.end()
                         digits = found[0]
-                        if found[1] is None and found[2] is None:
+                        if found.lastindex is None:
                             value = int(digits)
                         else:
                             self._state = VALUE
@@ -259,15 +289,22 @@ class Scanner(TokenReader):
                     continue
                 elif state <= NEXT_KEY:
                     if char == '"':
-                        found = simple_string(chunk, pos)
-                        if found is None or found.end() - pos > self._first_check:
+                        stop = plain_run(chunk, pos + 1).end()  # type: ignore[union-attr]  # matches nothing too
+                        if (
+                            stop == end
+                            or chunk[stop] != '"'
+                            or stop - pos > self._first_check
+                        ):
                             self._open_string(base + pos, KEY)
                             state = KEY
                             pos += 1
                             continue
-                        self._take_key(frame, found[1], base + pos)
-                        pos = found.end()
+                        self._take_key(frame, chunk[pos + 1 : stop], base + pos)
+                        pos = stop + 1
                         state = COLON
+                        if pos < end and chunk[pos] == ":":
+                            state = VALUE
+                            pos += 1
                     elif char == "}":
                         if state == NEXT_KEY:
                             self._state = state
@@ -290,7 +327,6 @@ class Scanner(TokenReader):
                     continue
             # A scalar has settled.
             self.changed = True
-            self.settled_count += 1
             offset = base + pos
             if frame is None:
                 state = self._settle_root(value, offset, events)
@@ -298,17 +334,20 @@ class Scanner(TokenReader):
             if frame.is_object:
                 segment = frame.segment
                 dict_set(frame.container, segment, value)
-                if len(frames) == 1:
-                    self.settled_at[str(segment)] = offset
+                if frame.settled_at is not None:
+                    frame.settled_at[segment] = offset
             else:
                 segment = len(frame.container)
                 list_append(frame.container, value)
             watch = frame.watch
             if watch is not None:
+                path = (*frame.path, segment)
                 if watch is EVERYTHING:
-                    events.append(FieldSettled((*frame.path, segment), value, offset))
+                    events.append(_make(FieldSettled, (path, value, offset)))
                 else:
-                    self._settled_event(frame, segment, value, offset, events)
+                    found_watch = watch.child(segment)
+                    if found_watch is not None and found_watch.selected:
+                        events.append(FieldSettled(path, value, offset))
         self._state = state
         self._blank = blank
         return pos - held if state == DONE else -1
@@ -356,6 +395,7 @@ class Scanner(TokenReader):
         path: Path = ()
         watch = self._watch
         node = self._node
+        settled_at = None
         if frames:
             parent = frames[-1]
             watch = parent.watch
@@ -370,7 +410,9 @@ class Scanner(TokenReader):
                 watch = watch.child(parent.segment)
             if node is not None:
                 node = node.child(parent.segment)
-        frames.append(Frame(container, path, watch, node))
+        elif char == "{":
+            settled_at = self.settled_at
+        frames.append(Frame(container, path, watch, node, settled_at))
         self.changed = True
         return FIRST_KEY if char == "{" else FIRST_ELEMENT
 
@@ -379,15 +421,15 @@ class Scanner(TokenReader):
         container = frame.container
         container.is_open = False
         self.changed = True
-        self.settled_count += 1
         if frame.watch is not None and frame.watch.selected:
             events.append(FieldSettled(frame.path, container, offset))
         if not self._frames:
             self.root = container
             events.append(Completed(offset))
             return DONE
-        if len(self._frames) == 1 and self._frames[0].is_object:
-            self.settled_at[str(self._frames[0].segment)] = offset
+        parent = self._frames[-1]
+        if parent.settled_at is not None:
+            parent.settled_at[parent.segment] = offset
         return AFTER
 
     def _settle_root(self, value: Any, offset: int, events: list[Event]) -> int:
@@ -396,18 +438,6 @@ class Scanner(TokenReader):
             events.append(FieldSettled((), value, offset))
         events.append(Completed(offset))
         return DONE
-
-    def _settled_event(
-        self,
-        frame: Frame,
-        segment: Segment,
-        value: Any,
-        offset: int,
-        events: list[Event],
-    ) -> None:
-        watch = frame.watch.child(segment)  # type: ignore[union-attr]  # the caller looked
-        if watch is not None and watch.selected:
-            events.append(FieldSettled((*frame.path, segment), value, offset))
 
     def _trailing_comma(self, char: str, offset: int, events: list[Event]) -> None:
         if not self._policy.permits(FixKind.TRAILING_COMMA):
@@ -440,28 +470,30 @@ class Scanner(TokenReader):
     def end_bare_number(self) -> None:
         """Settle a root number at the end of the text."""
         value = self._end_number()
-        self.settled_count += 1
         self._state = self._settle_root(value, 0, [])
 
     def snapshot(self) -> Any:
         """Return what there is; see `_tree` for how it stays as it is."""
         self.changed = False
-        if self.root is not UNSET:
-            if isinstance(self.root, str):
-                return PartialStr(self.root, is_open=False)
-            return self.root
-        if not self._frames:
+        frames = self._frames
+        if frames:
+            if not self._exposed:
+                self._exposed = True
+                if self._state == STRING:
+                    attach(frames[-1], self._text)
+            return frames[0].container
+        if self.root is UNSET:
             return PartialStr(self._text) if self._state == STRING else UNSET
-        if self._state == STRING and not self._exposed:
-            attach(self._frames[-1], self._text)
-        self._exposed = True
-        return self._frames[0].container
+        if isinstance(self.root, str):
+            return PartialStr(self.root, is_open=False)
+        return self.root
 
     def open_frames(self) -> list[Frame]:
         """The stack of open containers, root first, without an open string."""
         if self._exposed:
             self._exposed = False
             if self._frames:
-                unshare(self._frames)
-                detach(self._frames[-1])
+                renew(self._frames, 0)
+        if self._state == STRING and self._frames:
+            remove_open(self._frames[-1])
         return self._frames

@@ -70,7 +70,6 @@ class TokenReader:
         fixes: The fixes inside the root, in document order.
         warnings: The warnings inside the root.
         settled_at: Offsets at which the fields of a root object settled.
-        settled_count: Values that have settled.
         root: The root value once it has settled.
     """
 
@@ -86,6 +85,8 @@ class TokenReader:
         "_keys",
         "_limits",
         "_literals",
+        "_max_blank",
+        "_max_number",
         "_node",
         "_pending",
         "_phase",
@@ -102,7 +103,6 @@ class TokenReader:
         "fixes",
         "root",
         "settled_at",
-        "settled_count",
         "warnings",
     )
 
@@ -142,11 +142,12 @@ class TokenReader:
             limits.max_repeat or _UNLIMITED, (limits.max_string_chars or _UNLIMITED) + 1
         )
         self._check_at = self._first_check
+        self._max_blank = limits.max_whitespace_run
+        self._max_number = limits.max_number_chars
         self.changed = False
         self.fixes: list[Fix] = []
         self.warnings: list[ReportWarning] = []
         self.settled_at: dict[str, int] = {}
-        self.settled_count = 0
         self.root: Any = UNSET
 
     # ------------------------------------------------------------------ strings
@@ -318,10 +319,9 @@ class TokenReader:
         if watch is not None and watch.selected:
             events.append(TextDelta((*frame.path, segment), text))
 
-    def _end_string(self, text: str) -> None:
+    def _end_suspect(self, text: str) -> None:
         """Warn of an escape that is more likely a path or LaTeX (it is legal)."""
-        if self._suspect is None:
-            return
+        assert self._suspect is not None
         index, offset = self._suspect
         self._suspect = None
         following = text[index + 1 : index + 2]

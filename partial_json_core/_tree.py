@@ -1,6 +1,6 @@
 """The open containers of a document, and the snapshots that share them.
 
-A snapshot is the root container itself, not a copy. Before the parser goes on it looks
+A snapshot is the root container itself, not a copy. Before the scanner goes on it looks
 whether anybody kept what was handed out. If nobody did, it goes on in place. If
 somebody did, the kept containers stay as they are and the parser goes on in others: in
 the spare, which is the version before the kept one brought up to date, or else in a
@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .partial import PartialDict, PartialList
-from .paths import EVERYTHING, Path, PatternNode, Segment
+from .paths import EVERYTHING, Path, PatternNode
 
 
 def _counts_are_exact() -> bool:
@@ -32,12 +32,12 @@ def _always_kept(_value: object) -> int:
 
 
 _EXACT: Final = _counts_are_exact()
-_getrefcount: Final[Callable[[object], int]] = (
+getrefcount: Final[Callable[[object], int]] = (
     sys.getrefcount if _EXACT else _always_kept
 )
 dict_set: Final[Any] = dict.__setitem__
 list_append: Final[Any] = list.append
-dict_delete: Final[Any] = dict.__delitem__
+list_set: Final[Any] = list.__setitem__
 
 
 class Frame:
@@ -49,6 +49,7 @@ class Frame:
         is_object: Whether it is an object.
         path: Its path, or () when no event below it is wanted.
         segment: The key or index of the value that is being read.
+        settled_at: Where to note at which offset a field settled, or None.
         watch: What the watched patterns select below it, or None for nothing.
         node: What the schema says about this place, or None.
         spare: An older version of the container, to go on in.
@@ -62,6 +63,7 @@ class Frame:
         "node",
         "path",
         "segment",
+        "settled_at",
         "spare",
         "watch",
     )
@@ -72,41 +74,33 @@ class Frame:
         path: Path,
         watch: PatternNode | None,
         node: Any,
+        settled_at: dict[str, int] | None,
     ) -> None:
         container.is_open = True
+        container.open_segment = None
         self.container = container
         self.is_object = isinstance(container, PartialDict)
         self.close = "}" if self.is_object else "]"
         self.path = path
-        self.segment: Segment = ""
+        self.segment: Any = ""
+        self.settled_at = settled_at
         self.watch = watch
         self.node = node
         self.spare: PartialDict | PartialList | None = None
 
 
-def unshare(frames: list[Frame]) -> None:
-    """Let the frames go on without changing what somebody kept of the last snapshot."""
-    # A frame refers to the root, a parent to each of the others as well.
-    expected = _ROOT_REFERENCES
-    for frame in frames:
-        if _getrefcount(frame.container) > expected:
-            _renew(frames, frames.index(frame))
-            return
-        expected = _CHILD_REFERENCES
-
-
-def _renew(frames: list[Frame], first: int) -> None:
-    """Replace the containers from depth `first` down, the parents first."""
+def renew(frames: list[Frame], first: int) -> None:
+    """Go on in other containers from depth `first` down: what is there was kept."""
     for depth in range(first, len(frames)):
         frame = frames[depth]
         kept = frame.container
         # A spare that a parent's spare still refers to counts as kept: safe, slower.
-        if frame.spare is not None and _getrefcount(frame.spare) <= _ROOT_REFERENCES:
+        if frame.spare is not None and getrefcount(frame.spare) <= ROOT_REFERENCES:
             fresh = frame.spare
-            _catch_up(fresh, kept)
+            _catch_up(fresh, kept, is_object=frame.is_object)
         else:
             fresh = type(kept)(kept)
-        fresh.is_open = True
+            fresh.is_open = True
         fresh.open_segment = kept.open_segment
         frame.container = fresh
         frame.spare = kept
@@ -114,29 +108,34 @@ def _renew(frames: list[Frame], first: int) -> None:
             _replace_last(frames[depth - 1], fresh)
 
 
-def _catch_up(older: Any, newer: Any) -> None:
+def _catch_up(older: Any, newer: Any, *, is_object: bool) -> None:
     """Bring an older version up to date: its last entry may have been open."""
-    if isinstance(older, PartialDict):
-        missing = len(newer) - len(older) + (1 if older else 0)
-        entries = list(islice(reversed(newer.items()), missing))
-        for key, value in reversed(entries):
-            dict_set(older, key, value)
+    known = len(older)
+    if not is_object:
+        start = known - 1 if known else 0
+        list_set(older, slice(start, None), newer[start:])
         return
-    start = max(len(older) - 1, 0)
-    list.__setitem__(older, slice(start, None), newer[start:])
+    missing = len(newer) - known + (1 if known else 0)
+    if missing == 1:
+        key = next(reversed(newer))
+        dict_set(older, key, newer[key])
+        return
+    entries = list(islice(reversed(newer.items()), missing))
+    for key, value in reversed(entries):
+        dict_set(older, key, value)
 
 
 def _replace_last(parent: Frame, child: PartialDict | PartialList) -> None:
-    if isinstance(parent.container, PartialDict):
+    if parent.is_object:
         dict_set(parent.container, parent.segment, child)
     else:
-        list.__setitem__(parent.container, -1, child)
+        list_set(parent.container, -1, child)
 
 
 def attach(frame: Frame, text: str) -> None:
     """Show the certain part of an open string in its container."""
     container = frame.container
-    if isinstance(container, PartialDict):
+    if frame.is_object:
         dict_set(container, frame.segment, text)
     else:
         list_append(container, text)
@@ -144,25 +143,33 @@ def attach(frame: Frame, text: str) -> None:
 
 
 def detach(frame: Frame) -> None:
-    """Take the open string out again, so that it grows in place and not by copying."""
+    """Drop the open string, so that it grows in place and not by copying."""
     container = frame.container
-    if container.open_segment is None:
-        return
     container.open_segment = None
-    if isinstance(container, PartialDict):
-        dict_delete(container, frame.segment)
+    if frame.is_object:
+        # Cheaper than to delete the key; the string's end or `attach` sets it again.
+        dict_set(container, frame.segment, "")
     else:
         list.pop(container)
 
 
+def remove_open(frame: Frame) -> None:
+    """Take what stands for an open string out for good."""
+    if frame.is_object:
+        dict.pop(frame.container, frame.segment, None)
+    elif frame.container.open_segment is not None:
+        list.pop(frame.container)
+    frame.container.open_segment = None
+
+
 def _calibrate() -> int:
     """Count the references to a container that only a frame holds."""
-    frame = Frame(PartialDict(), (), EVERYTHING, None)
-    return _getrefcount(frame.container)
+    frame = Frame(PartialDict(), (), EVERYTHING, None, None)
+    return getrefcount(frame.container)
 
 
-_ROOT_REFERENCES: Final = _calibrate() if _EXACT else 0
-_CHILD_REFERENCES: Final = _ROOT_REFERENCES + 1 if _EXACT else 0
+ROOT_REFERENCES: Final = _calibrate() if _EXACT else 0
+CHILD_REFERENCES: Final = ROOT_REFERENCES + 1 if _EXACT else 0
 
 
 def salvage(frames: list[Frame]) -> Any:
@@ -189,3 +196,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def count_settled(frames: list[Frame]) -> int:
+    """How many values of an open tree have settled, containers included."""
+    count = 0
+    pending: list[Any] = [frames[0].container]
+    while pending:
+        container = pending.pop()
+        count += 0 if container.is_open else 1
+        items = container.values() if isinstance(container, dict) else container
+        for item in items:
+            if isinstance(item, PartialDict | PartialList):
+                pending.append(item)
+            else:
+                count += 1
+    return count

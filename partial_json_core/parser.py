@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from ._framing import Framing
 from ._scanner import Scanner
 from ._schema import Root, RootKind, Schema, compile_schema, describe_kinds
-from ._tree import salvage
+from ._tree import count_settled, salvage
 from .errors import (
     EXCERPT_CHARS,
     ContentFilteredError,
@@ -70,13 +70,14 @@ class PartialParser:
     """
 
     __slots__ = (
-        "_chunk_count",
         "_chunks",
+        "_chunks_joined",
         "_completed_at",
         "_finish",
         "_fixes",
         "_framing",
         "_limits",
+        "_max_chars",
         "_policy",
         "_raw_finish",
         "_read",
@@ -106,7 +107,8 @@ class PartialParser:
         self._scanner: Scanner | None = None
         self._stage = _BEFORE
         self._chunks: list[str] = []
-        self._chunk_count = 0
+        self._chunks_joined = 0
+        self._max_chars = limits.max_chars
         self._read = 0
         self._root_start = -1
         self._completed_at = -1
@@ -139,12 +141,11 @@ class PartialParser:
             ParserStateError: The parser is used up.
         """
         base = self._read
-        self._read = base + len(chunk)
-        self._chunk_count += 1
+        self._read = end = base + len(chunk)
         self._chunks.append(chunk)
         events: list[Event] = []
         try:
-            if self._stage == _INSIDE and self._read <= self._limits.max_chars:
+            if self._stage == _INSIDE and end <= self._max_chars:
                 used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
                 if used >= 0:
                     self._end_root(base + used)
@@ -160,7 +161,7 @@ class PartialParser:
         if self._stage == _CLOSED:
             self._read = base
             raise self._used_up()
-        excess = self._read - self._limits.max_chars
+        excess = self._read - self._max_chars
         if excess > 0:
             chunk = chunk[:-excess] if excess < len(chunk) else ""
         if self._stage == _INSIDE:
@@ -171,7 +172,7 @@ class PartialParser:
         else:
             self._outside(chunk, base, events)
         if excess > 0:
-            self._exceed("max_chars", self._limits.max_chars + 1)
+            self._exceed("max_chars", self._max_chars + 1)
 
     def _outside(self, chunk: str, base: int, events: list[Event]) -> None:
         if self._stage == _AFTER:
@@ -179,7 +180,7 @@ class PartialParser:
             return
         start = self._framing.feed(chunk, base)
         if start < 0:
-            if self._chunk_count > self._limits.max_idle_chunks:
+            if self._count_chunks() > self._limits.max_idle_chunks:
                 self._exceed("max_idle_chunks", base + len(chunk))
             return
         self._begin_root(start, events)
@@ -257,7 +258,7 @@ class PartialParser:
             fixes=tuple(fixes),
             warnings=tuple(warnings),
             chars=self._read,
-            chunks=self._chunk_count,
+            chunks=self._count_chunks(),
             settled_at=dict(scanner.settled_at) if scanner is not None else {},
         )
 
@@ -430,10 +431,10 @@ class PartialParser:
                 err.expected = "the rest of it"
             return err
         err.expected = scanner.expected()
-        err.settled_count = scanner.settled_count
         frames = scanner.open_frames()
         if frames:
             err.settled = frames[0].container
+            err.settled_count = count_settled(frames)
             err.salvaged = salvage(frames)
         else:
             err.settled = UNSET
@@ -469,9 +470,13 @@ class PartialParser:
             why = f"it had raised {type(self._verdict).__name__}"
         return ParserStateError(f"the parser is used up ({why}): make a new one")
 
+    def _count_chunks(self) -> int:
+        return self._chunks_joined + len(self._chunks)
+
     def _text(self, start: int, end: int) -> str:
         """The text between two offsets."""
         if len(self._chunks) > 1:
+            self._chunks_joined += len(self._chunks) - 1
             self._chunks = ["".join(self._chunks)]
         return self._chunks[0][start:end] if self._chunks else ""
 

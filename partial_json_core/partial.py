@@ -53,11 +53,6 @@ class PartialDict(dict[str, Any]):
     is_open: bool
     open_segment: Segment | None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        dict.__init__(self, *args, **kwargs)
-        self.is_open = False
-        self.open_segment = None
-
     def state(self, *path: Segment | Path) -> FieldState:
         """Return the state of the value at `path`.
 
@@ -69,7 +64,7 @@ class PartialDict(dict[str, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild with the marks."""
-        return _rebuild, (PartialDict, dict(self), self.is_open, self.open_segment)
+        return _rebuild, (PartialDict, dict(self), *_marks(self))
 
     def copy(self) -> dict[str, Any]:
         """Return a plain dict with the same items."""
@@ -88,18 +83,13 @@ class PartialList(list[Any]):
     is_open: bool
     open_segment: Segment | None
 
-    def __init__(self, *args: Any) -> None:
-        list.__init__(self, *args)
-        self.is_open = False
-        self.open_segment = None
-
     def state(self, *path: Segment | Path) -> FieldState:
         """Return the state of the value at `path`; see `PartialDict.state`."""
         return state_of(self, path)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """Rebuild with the marks."""
-        return _rebuild, (PartialList, list(self), self.is_open, self.open_segment)
+        return _rebuild, (PartialList, list(self), *_marks(self))
 
     def copy(self) -> list[Any]:
         """Return a plain list with the same elements."""
@@ -161,10 +151,19 @@ def state_of(value: Any, path: tuple[Segment | Path, ...]) -> FieldState:
 
 def _is_open_child(parent: Any, segment: Segment, child: Any) -> bool:
     if isinstance(child, PartialDict | PartialList):
-        return child.is_open
+        return _marks(child)[0]
     if isinstance(segment, int) and segment < 0:
         segment += len(parent)
-    return bool(parent.open_segment is not None and parent.open_segment == segment)
+    open_segment = _marks(parent)[1]
+    return open_segment is not None and open_segment == segment
+
+
+def _marks(container: Any) -> tuple[bool, Segment | None]:
+    # A container that a user made has no marks: setting them costs the parser a call.
+    return (
+        getattr(container, "is_open", False),
+        getattr(container, "open_segment", None),
+    )
 
 
 def _flatten(path: tuple[Segment | Path, ...]) -> tuple[Segment, ...]:
