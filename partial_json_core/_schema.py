@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
-from .errors import SchemaMismatchError
+from .errors import SchemaMismatchError, shorten
 from .paths import Path
 
 RootKind: TypeAlias = Literal["object", "array", "scalar"]
@@ -88,7 +88,18 @@ class _PydanticSchema(Schema):
     __slots__ = ("_adapter",)
 
     def __init__(self, source: Any) -> None:
-        self._adapter: TypeAdapter[Any] = TypeAdapter(source)
+        if _is_pydantic_v1(source):
+            raise TypeError(
+                f"`{source.__name__}` is a pydantic.v1 model: derive it from "
+                f"pydantic.BaseModel"
+            )
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(source)
+        except PydanticSchemaGenerationError as err:
+            raise TypeError(
+                f"{shorten(source)} is no schema: give a pydantic model, a type that "
+                f"pydantic's TypeAdapter takes, a JSON Schema dict, or None"
+            ) from err
         super().__init__(source, _root_kinds(self._adapter.core_schema))
 
     def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - read again
@@ -147,11 +158,12 @@ def compile_schema(source: Any, root: Root = "auto") -> Schema:
 
     Args:
         source: A pydantic model, any type that `TypeAdapter` takes, a JSON Schema
-            dict, or None for plain JSON.
+            dict, None for plain JSON, or a schema that was compiled before.
         root: The kind of the root; by default the schema decides.
 
     Raises:
         ValueError: `root` is not one of its four values.
+        TypeError: `source` is nothing that can be a schema.
         ModuleNotFoundError: A JSON Schema dict without the extra ``jsonschema``.
     """
     if root not in ("auto", *ALL_KINDS):
@@ -169,9 +181,17 @@ def compile_schema(source: Any, root: Root = "auto") -> Schema:
     return narrowed
 
 
+def _is_pydantic_v1(source: Any) -> bool:
+    # By name: importing pydantic.v1 costs a tenth of a second.
+    bases = source.__mro__ if isinstance(source, type) else ()
+    return any(base.__module__.startswith("pydantic.v1") for base in bases)
+
+
 def _compile(source: Any) -> Schema:
     if source is None:
         return _ANY
+    if isinstance(source, Schema):
+        return source
     if isinstance(source, Mapping):
         return _JSONSchema(source)
     try:
