@@ -427,7 +427,10 @@ class PartialParser:
         )
         if scanner is None:
             if self._framing.has_root_prefix:
-                err.settled = _empty({} if self._framing.holds_object else [])
+                empty: Any = {} if self._framing.holds_object else []
+                err.salvaged = empty
+                err.settled = PartialDict() if empty == {} else PartialList()
+                err.settled.is_open = True
                 err.expected = "the rest of it"
             return err
         err.expected = scanner.expected()
@@ -485,9 +488,3 @@ def _kind_of(value: Any) -> RootKind:
     if isinstance(value, dict):
         return "object"
     return "array" if isinstance(value, list) else "scalar"
-
-
-def _empty(value: Any) -> Any:
-    made = PartialDict() if isinstance(value, dict) else PartialList()
-    made.is_open = True
-    return made
