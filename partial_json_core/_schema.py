@@ -8,8 +8,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
+from ._core_schema import Compiler
+from ._guard import Place, document_path, plain_errors
+from ._views import view_of
 from .errors import SchemaMismatchError, shorten
-from .paths import Path
+from .partial import PartialDict, PartialList
 
 RootKind: TypeAlias = Literal["object", "array", "scalar"]
 Root: TypeAlias = Literal["auto", "object", "array", "scalar"]
@@ -61,6 +64,15 @@ class Schema:
         self.source = source
         self.kinds = kinds
 
+    @property
+    def place(self) -> Place | None:
+        """What the schema says about the root, or None when nothing is known."""
+        return None
+
+    def view(self, raw: Any) -> Any:
+        """Return what shows a root of which not all has come."""
+        return raw
+
     def validate(self, text: str, value: Any) -> Any:
         """Return the final value of a complete document.
 
@@ -85,7 +97,7 @@ class _AnySchema(Schema):
 
 
 class _PydanticSchema(Schema):
-    __slots__ = ("_adapter",)
+    __slots__ = ("_adapter", "_place")
 
     def __init__(self, source: Any) -> None:
         if _is_pydantic_v1(source):
@@ -100,20 +112,27 @@ class _PydanticSchema(Schema):
                 f"{shorten(source)} is no schema: give a pydantic model, a type that "
                 f"pydantic's TypeAdapter takes, a JSON Schema dict, or None"
             ) from err
+        self._place: Place | None = None
         super().__init__(source, _root_kinds(self._adapter.core_schema))
 
-    def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - read again
+    @property
+    def place(self) -> Place:
+        # Compiled once for each schema, and not before a stream needs it.
+        if self._place is None:
+            self._place = Compiler(self._adapter.core_schema).root
+        return self._place
+
+    def view(self, raw: Any) -> Any:
+        if isinstance(raw, PartialDict | PartialList):
+            return view_of(self.place, raw)
+        return raw
+
+    def validate(self, text: str, value: Any) -> Any:
         try:
             return self._adapter.validate_json(text)
         except ValidationError as err:
-            errors = err.errors(include_url=False)
-            for entry in errors:
-                # Exceptions in the context may hold what cannot be pickled.
-                entry["ctx"] = {
-                    key: str(item) if isinstance(item, Exception) else item
-                    for key, item in entry.get("ctx", {}).items()
-                }
-            path = tuple(errors[0]["loc"]) if errors else ()
+            errors = plain_errors(err)
+            path = document_path(value, errors[0]["loc"])
             raise SchemaMismatchError(errors=errors, path=path) from err
 
 
@@ -148,7 +167,7 @@ class _JSONSchema(Schema):
                 }
                 for err in found
             ]
-            path: Path = tuple(found[0].absolute_path)
+            path = tuple(found[0].absolute_path)
             raise SchemaMismatchError(errors=errors, path=path)
         return value
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from typing import Any, Final, TypeAlias
 
 from ._bulk import read_plain
+from ._checks import Checks, Early
 from ._schema import Root, compile_schema
 from .finish import RawFinishReason
 from .fixes import FixPolicy
@@ -24,6 +25,8 @@ def loads(
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
     finish_reason: RawFinishReason = "stop",
 ) -> Any:
@@ -34,6 +37,8 @@ def loads(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
         finish_reason: Why the model stopped; a normal stop is assumed.
 
@@ -48,10 +53,18 @@ def loads(
         {'city': 'Oslo'}
     """
     compiled = compile_schema(schema, root)
-    value, is_plain = read_plain(text, compiled, limits, finish_reason)
-    if is_plain:
-        return value
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    if not checks:
+        value, is_plain = read_plain(text, compiled, limits, finish_reason)
+        if is_plain:
+            return value
+    parser = PartialParser(
+        compiled,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+    )
     parser.feed(text)
     return parser.close(finish_reason)
 
@@ -62,7 +75,10 @@ def iter_partial(
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
+    stop_early: bool = False,
     finish_reason: FinishReasonOption = None,
 ) -> Iterator[Any]:
     """Yield the snapshots that changed, and then the final value.
@@ -75,7 +91,11 @@ def iter_partial(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
+        stop_early: End with the final value as soon as it is known
+            (`PartialParser.satisfied`), and leave the rest unread.
         finish_reason: Why the model stopped, or a function that tells it at the end.
 
     Yields:
@@ -88,11 +108,22 @@ def iter_partial(
         >>> list(iter_partial(['{"n": [1', ', 2', '0]}']))
         [{'n': []}, {'n': [1]}, {'n': [1, 20]}, {'n': [1, 20]}]
     """
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    parser = PartialParser(
+        schema,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+        root=root,
+    )
     source = iter(deltas)
     try:
         for delta in source:
             parser.feed(delta)
+            if stop_early and parser.satisfied:
+                yield parser.accept()
+                return
             if parser.changed:
                 yield parser.snapshot()
         yield parser.close(_ask(finish_reason))
@@ -108,7 +139,10 @@ async def aiter_partial(
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
+    stop_early: bool = False,
     finish_reason: FinishReasonOption = None,
 ) -> AsyncIterator[Any]:
     """Do what `iter_partial` does, over an asynchronous iterable.
@@ -118,7 +152,11 @@ async def aiter_partial(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
+        stop_early: End with the final value as soon as it is known
+            (`PartialParser.satisfied`), and leave the rest unread.
         finish_reason: Why the model stopped, or a function that tells it at the end.
 
     Yields:
@@ -127,14 +165,25 @@ async def aiter_partial(
     Raises:
         PartialOutputError: See `PartialParser.feed` and `PartialParser.close`.
     """
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    parser = PartialParser(
+        schema,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+        root=root,
+    )
     source = aiter(deltas)
     try:
         async for delta in source:
-            parser.feed(delta)
+            await parser.afeed(delta)
+            if stop_early and parser.satisfied:
+                yield parser.accept()
+                return
             if parser.changed:
                 yield parser.snapshot()
-        yield parser.close(_ask(finish_reason))
+        yield await parser.aclose(_ask(finish_reason))
     finally:
         aclose = getattr(source, "aclose", None)
         if aclose is not None:

@@ -6,10 +6,15 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
+from ._checks import Check, CheckList, Checks, Early, compile_early
+from ._filter import FilteredPlace
 from ._framing import Framing
+from ._guard import Fields, Place
+from ._hints import SEVERAL, find_hint
 from ._scanner import Scanner
 from ._schema import Root, RootKind, Schema, compile_schema, describe_kinds
 from ._tree import count_settled, salvage
+from ._unions import Tagged
 from .errors import (
     EXCERPT_CHARS,
     ContentFilteredError,
@@ -21,14 +26,15 @@ from .errors import (
     PartialOutputError,
     RefusedOutputError,
     SchemaMismatchError,
+    SemanticCheckError,
     TruncatedOutputError,
 )
-from .events import Event, FixApplied
+from .events import Completed, Event, FieldSettled, FixApplied, TextDelta
 from .finish import FinishReason, RawFinishReason
 from .fixes import Fix, FixKind, FixPolicy
 from .limits import Limits
 from .partial import UNSET, PartialDict, PartialList
-from .paths import compile_patterns
+from .paths import EVERYTHING, Path, PatternNode, compile_patterns
 from .report import FailureLayer, Outcome, ParseReport, ReportWarning, WarningKind
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -52,12 +58,18 @@ class PartialParser:
             `TypeAdapter` takes, a JSON Schema dict, or None for plain JSON.
         policy: The fixes that are permitted.
         limits: Ceilings on what is read.
+        early: What the schema judges while it is written: True is all, False nothing,
+            or JSON Pointer patterns. What is left out is judged at the end.
+        checks: Callables by JSON Pointer patterns. Each is called once with the value
+            of a path that has settled, and raises `ValueError` to refuse it. One that
+            is a coroutine function needs `afeed`.
         watch: JSON Pointer patterns (``/rows/*/amount``) of the values whose events
             are wanted: None is all, an empty collection none.
         root: The kind of the root; by default the schema decides.
 
     Raises:
         ValueError: A pattern or `root` is not valid.
+        TypeError: The schema is none, or a check cannot be called.
 
     Example:
         >>> parser = PartialParser()
@@ -70,22 +82,31 @@ class PartialParser:
     """
 
     __slots__ = (
+        "_checks",
         "_chunks",
         "_chunks_joined",
         "_completed_at",
+        "_early",
         "_finish",
         "_fixes",
         "_framing",
         "_limits",
         "_max_chars",
+        "_pending_checks",
         "_policy",
         "_raw_finish",
         "_read",
+        "_root_checked",
         "_root_start",
+        "_satisfied",
         "_scanner",
         "_schema",
         "_stage",
+        "_stopped_early",
+        "_unread",
+        "_value",
         "_verdict",
+        "_wanted",
         "_warnings",
         "_watch",
     )
@@ -96,13 +117,22 @@ class PartialParser:
         *,
         policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
         limits: Limits = _DEFAULT_LIMITS,
+        early: Early = True,
+        checks: Checks | None = None,
         watch: Iterable[str] | None = None,
         root: Root = "auto",
     ) -> None:
         self._schema: Schema = compile_schema(schema, root)
         self._policy = policy
         self._limits = limits
-        self._watch = compile_patterns(watch)
+        self._early = compile_early(early)
+        self._wanted = compile_patterns(watch)
+        self._watch = self._wanted
+        self._checks: CheckList | None = None
+        if checks:
+            self._checks = CheckList(checks)
+            if self._wanted is not EVERYTHING:
+                self._watch = compile_patterns([*(watch or ()), *checks])
         self._framing = Framing(self._schema.kinds, policy, limits)
         self._scanner: Scanner | None = None
         self._stage = _BEFORE
@@ -117,6 +147,12 @@ class PartialParser:
         self._finish = FinishReason.NONE
         self._raw_finish: Any = None
         self._verdict: PartialOutputError | None = None
+        self._value: Any = UNSET
+        self._unread = 0
+        self._stopped_early = False
+        self._satisfied: bool | None = None
+        self._root_checked = False
+        self._pending_checks: list[tuple[Check, FieldSettled]] = []
 
     def __repr__(self) -> str:
         """Show the schema and how far the parser has come, and no output."""
@@ -137,9 +173,29 @@ class PartialParser:
 
         Raises:
             ParseError: The text cannot become one valid document, or goes beyond a
-                limit. Its `events` are those that the chunk caused before.
+                limit.
+            SchemaMismatchError: The document cannot become what the schema asks for.
+            SemanticCheckError: A check refused a value.
             ParserStateError: The parser is used up.
+
+        The `events` of an error are those that the chunk caused before.
         """
+        if self._checks is not None and self._checks.has_async:
+            raise TypeError("a check is a coroutine function: use `afeed`")
+        return self._feed(chunk)
+
+    async def afeed(self, chunk: str) -> list[Event]:
+        """Do what `feed` does, and await the checks that are coroutine functions."""
+        try:
+            events = self._feed(chunk)
+        except PartialOutputError:
+            # What had settled before comes first: its check may be the better news.
+            await self._run_async_checks()
+            raise
+        await self._run_async_checks()
+        return events
+
+    def _feed(self, chunk: str) -> list[Event]:
         base = self._read
         self._read = end = base + len(chunk)
         self._chunks.append(chunk)
@@ -148,12 +204,17 @@ class PartialParser:
             if self._stage == _INSIDE and end <= self._max_chars:
                 used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
                 if used >= 0:
-                    self._end_root(base + used)
+                    self._end_root(base + used, events)
                     self._after(chunk[used:], base + used, events)
             else:
                 self._feed_rest(chunk, base, events)
         except PartialOutputError as err:
+            if self._checks is not None:
+                events = self._run_checks(events, self._checks)
+            self._unread = max(self._read - err.offset, 0)
             self._fail(err, events)
+        if self._checks is not None:
+            events = self._run_checks(events, self._checks)
         return events
 
     def _feed_rest(self, chunk: str, base: int, events: list[Event]) -> None:
@@ -167,7 +228,7 @@ class PartialParser:
         if self._stage == _INSIDE:
             used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
             if used >= 0:
-                self._end_root(base + used)
+                self._end_root(base + used, events)
                 self._after(chunk[used:], base + used, events)
         else:
             self._outside(chunk, base, events)
@@ -190,23 +251,50 @@ class PartialParser:
         chunk, base = self._text(start, base + len(chunk)), start
         used = scanner.feed(chunk, base, events)
         if used >= 0:
-            self._end_root(base + used)
+            self._end_root(base + used, events)
             self._after(chunk[used:], base + used, events)
 
     def _begin_root(self, start: int, events: list[Event]) -> None:
         self._root_start = start
-        self._scanner = Scanner(self._policy, self._limits, self._watch)
+        self._scanner = Scanner(
+            self._policy, self._limits, self._watch, self._judged_place()
+        )
         self._stage = _INSIDE
         self._framing.take_whole_for_words(start)
         fixes = self._framing.fixes(self._text(0, start), 0)
         self._fixes.extend(fixes)
         events.extend(map(FixApplied, fixes))
 
-    def _end_root(self, end: int) -> None:
+    def _end_root(self, end: int, events: list[Event]) -> None:
         assert self._scanner is not None
         self._completed_at = end
         self._stage = _AFTER
         self._framing.begin_after(self._scanner.root, self._root_start, end)
+        if self._early is None or not self._early.selected:
+            return
+        # The root has settled once it is valid, and then as what it is.
+        last: list[Event] = []
+        while events and _is_of_root(events[-1]):
+            last.append(events.pop())
+        try:
+            self._value = self._build(self._scanner, self._root_start, end)
+        except SchemaMismatchError as err:
+            err.early = True
+            raise
+        for event in reversed(last):
+            if isinstance(event, FieldSettled):
+                events.append(event._replace(value=self._value))
+            else:
+                events.append(event)
+
+    def _judged_place(self) -> Place | None:
+        """What the schema says early."""
+        if self._early is None:
+            return None
+        place = self._schema.place
+        if place is None or self._early is EVERYTHING:
+            return place
+        return FilteredPlace(place, self._early)
 
     def _after(self, chunk: str, base: int, events: list[Event]) -> None:
         if not chunk:
@@ -216,6 +304,69 @@ class PartialParser:
         for start, end in self._framing.repeats[known:]:
             removed = self._text(start, end)
             events.append(FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed)))
+
+    # ------------------------------------------------------------------- checks
+
+    def _run_checks(self, events: list[Event], checks: CheckList) -> list[Event]:
+        """Run the checks of what has settled; returns the events that are wanted."""
+        wanted: list[Event] = []
+        for event in events:
+            if isinstance(event, FieldSettled):
+                self._root_checked = self._root_checked or not event.path
+                for check in checks.of(event.path):
+                    if check.is_async:
+                        self._pending_checks.append((check, event))
+                        continue
+                    try:
+                        check.judge(check.function(event.value))
+                    except ValueError as err:
+                        self._refuse(check, event, err, wanted)
+                    except BaseException:
+                        self._stage = _CLOSED
+                        raise
+            if self._is_wanted(event):
+                wanted.append(event)
+        return wanted
+
+    async def _run_async_checks(self) -> None:
+        while self._pending_checks:
+            check, event = self._pending_checks.pop(0)
+            try:
+                check.judge(await check.function(event.value))
+            except ValueError as err:
+                self._refuse(check, event, err, [])
+            except BaseException:
+                self._stage = _CLOSED
+                raise
+
+    def _refuse(
+        self, check: Check, event: FieldSettled, err: ValueError, events: list[Event]
+    ) -> NoReturn:
+        self._unread = max(self._read - event.offset, 0)
+        self._pending_checks = []
+        failure = SemanticCheckError(
+            check=check.name,
+            value=event.value,
+            reason=str(err),
+            path=event.path,
+            offset=event.offset,
+        )
+        failure.__cause__ = err
+        self._fail(failure, events)
+
+    def _is_wanted(self, event: Event) -> bool:
+        """Whether `watch` asks for an event that a check may have brought."""
+        if self._wanted is EVERYTHING or not isinstance(
+            event, FieldSettled | TextDelta
+        ):
+            return True
+        return _is_selected(self._wanted, event.path)
+
+    def _check_root(self, value: Any) -> None:
+        """Run the checks of a root that `close` was the first to be sure of."""
+        if self._checks is not None and not self._root_checked:
+            event = FieldSettled((), value, self._completed_at)
+            self._run_checks([event], self._checks)
 
     # ------------------------------------------------------------------ looking
 
@@ -228,10 +379,57 @@ class PartialParser:
         """Return what there is so far.
 
         Returns:
-            A `PartialDict`, `PartialList` or `PartialStr`, or another scalar that has
+            With a schema a `Partial`, without one or for a JSON Schema dict a
+            `PartialDict` or `PartialList`; a `PartialStr`, or another scalar that has
             settled; `UNSET` before the root begins. It never changes afterwards.
         """
-        return UNSET if self._scanner is None else self._scanner.snapshot()
+        if self._scanner is None:
+            return UNSET
+        return self._schema.view(self._scanner.snapshot())
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the final value is known, and nothing that may come can change it.
+
+        That is so once the root has closed and is valid, and for an object as soon as
+        each field of the schema has settled, the schema accepts them, and it ignores
+        other keys. `accept` gives the value.
+        """
+        if self._satisfied is None and self._stage in (_INSIDE, _AFTER):
+            self._satisfied = self._ask_schema()
+        return bool(self._satisfied) and self._stage != _CLOSED
+
+    def _ask_schema(self) -> bool | None:
+        """Whether the value is known; None is not yet."""
+        scanner = self._scanner
+        assert scanner is not None
+        end, closing = self._completed_at, ""
+        if self._stage == _INSIDE:
+            if not self._has_all_fields(scanner):
+                return None
+            end, closing = self._last_settled(), "}"
+        if self._value is UNSET:
+            try:
+                self._value = self._build(scanner, self._root_start, end, closing)
+            except SchemaMismatchError:
+                return False
+        return True
+
+    def _has_all_fields(self, scanner: Scanner) -> bool:
+        root = scanner.root_between_entries()
+        place = self._schema.place
+        if root is None or place is None or not isinstance(root, dict):
+            return False
+        source = place.object
+        if isinstance(source, Tagged):
+            source = source.choose(root.get(source.key))
+        return (
+            isinstance(source, Fields) and source.ignores_extra and source.has_all(root)
+        )
+
+    def _last_settled(self) -> int:
+        assert self._scanner is not None
+        return max(self._scanner.settled_at.values(), default=self._root_start)
 
     @property
     def report(self) -> ParseReport:
@@ -260,6 +458,8 @@ class PartialParser:
             chars=self._read,
             chunks=self._count_chunks(),
             settled_at=dict(scanner.settled_at) if scanner is not None else {},
+            stopped_early=self._stopped_early,
+            unread=self._unread,
         )
 
     # ------------------------------------------------------------------ closing
@@ -289,6 +489,41 @@ class PartialParser:
             ContentFilteredError: A filter ended an output that is not complete.
             ParserStateError: The parser is used up.
         """
+        value = self._close(finish_reason, refusal)
+        if self._pending_checks:
+            raise TypeError("a check is a coroutine function: use `aclose`")
+        return value
+
+    async def aclose(
+        self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
+    ) -> Any:
+        """Do what `close` does, and await the checks that are coroutine functions."""
+        value = self._close(finish_reason, refusal)
+        await self._run_async_checks()
+        return value
+
+    def accept(self) -> Any:
+        """Return the final value of a parser that is `satisfied`, and end the reading.
+
+        The report says that the stream was stopped early.
+
+        Raises:
+            ParserStateError: It is not satisfied, or used up.
+        """
+        if self._stage == _CLOSED:
+            raise self._used_up()
+        if not self.satisfied:
+            raise ParserStateError(
+                "the parser is not satisfied: something may still come; feed it on, "
+                "or close it"
+            )
+        end = self._completed_at if self._stage == _AFTER else self._last_settled()
+        self._stopped_early = True
+        self._unread = self._read - end
+        self._stage = _CLOSED
+        return self._value
+
+    def _close(self, finish_reason: RawFinishReason, refusal: str | None) -> Any:
         if self._stage == _CLOSED:
             raise self._used_up()
         self._raw_finish = finish_reason
@@ -299,6 +534,7 @@ class PartialParser:
             value = self._decide()
         except PartialOutputError as err:
             self._fail(err, [])
+        self._check_root(value)
         self._stage = _CLOSED
         return value
 
@@ -310,7 +546,7 @@ class PartialParser:
             if not (scanner.is_bare_number and self._finish.is_normal):
                 raise self._truncated(scanner)
             scanner.end_bare_number()
-            self._end_root(self._read)
+            self._end_root(self._read, [])
         self._framing.finish(self._read)
         return self._final_value(scanner, self._root_start, self._completed_at)
 
@@ -364,6 +600,7 @@ class PartialParser:
                 }
             ],
             offset=offset,
+            hint=SEVERAL if kind == "array" else "",
         )
 
     def _final_value(self, scanner: Scanner, start: int, end: int) -> Any:
@@ -378,12 +615,38 @@ class PartialParser:
                     f"{self._finish.value}",
                 )
             )
-        text = self._fixed_text(scanner, start, end)
+        if self._has_no_field(scanner.root):
+            self._warnings.append(
+                ReportWarning(
+                    WarningKind.NO_FIELD_SET,
+                    (),
+                    end,
+                    "no field of the schema was set: forbid extra keys to refuse this",
+                )
+            )
+        if self._value is not UNSET:
+            return self._value
+        return self._build(scanner, start, end)
+
+    def _has_no_field(self, root: Any) -> bool:
+        """Whether an object has keys, and none of them is the schema's."""
+        if not root or not isinstance(root, dict) or self._schema.place is None:
+            return False
+        fields = self._schema.place.object
+        return (
+            isinstance(fields, Fields)
+            and fields.ignores_extra
+            and not fields.known.intersection(root)
+        )
+
+    def _build(self, scanner: Scanner, start: int, end: int, closing: str = "") -> Any:
+        """Validate the text of the document, to which nothing else can come."""
+        text = self._fixed_text(scanner, start, end) + closing
         try:
             value = json.loads(text)
         except ValueError as err:
             raise InvariantError(detail="the fixed text is not JSON") from err
-        if value != scanner.root:
+        if value != (scanner.root_between_entries() if closing else scanner.root):
             raise InvariantError(detail="the tree differs from the text")
         kind = _kind_of(value)
         if kind not in self._schema.kinds:
@@ -391,7 +654,7 @@ class PartialParser:
         try:
             return self._schema.validate(text, value)
         except SchemaMismatchError as err:
-            err.offset = self._read
+            err.offset = end
             raise
 
     def _fixed_text(self, scanner: Scanner, start: int, end: int) -> str:
@@ -402,6 +665,8 @@ class PartialParser:
         pos = 0
         for fix in scanner.fixes:
             at = fix.offset - start
+            if at >= len(text):
+                continue
             # A comma that turned out to trail stands before fixes made since.
             parts.append((at, fix))
         parts.sort(key=lambda item: item[0])
@@ -458,9 +723,21 @@ class PartialParser:
         err.finish_reason = self._raw_finish
         err.report = self.report
         err.events = tuple(events)
+        if isinstance(err, SchemaMismatchError) and not err.hint:
+            err.hint = find_hint(err.errors, self._tree(), self._schema.place)
         if isinstance(err, MalformedOutputError | NoJSONFoundError):
             err.excerpt = self._excerpt(err.offset)
         raise err
+
+    def _tree(self) -> Any:
+        """What has come of the root, for a hint."""
+        scanner = self._scanner
+        if scanner is None:
+            return UNSET
+        if scanner.root is not UNSET:
+            return scanner.root
+        frames = scanner.open_frames()
+        return frames[0].container if frames else UNSET
 
     def _excerpt(self, offset: int) -> str:
         # Nothing behind the place: what else a chunk held must not matter.
@@ -482,6 +759,21 @@ class PartialParser:
             self._chunks_joined += len(self._chunks) - 1
             self._chunks = ["".join(self._chunks)]
         return self._chunks[0][start:end] if self._chunks else ""
+
+
+def _is_of_root(event: Event) -> bool:
+    return isinstance(event, Completed) or (
+        isinstance(event, FieldSettled) and not event.path
+    )
+
+
+def _is_selected(patterns: PatternNode | None, path: Path) -> bool:
+    node = patterns
+    for segment in path:
+        if node is None:
+            return False
+        node = node.child(segment)
+    return node is not None and node.selected
 
 
 def _kind_of(value: Any) -> RootKind:
