@@ -26,6 +26,7 @@ from partial_json_core import (
     FinishReason,
     FixPolicy,
     Limits,
+    Partial,
     PartialDict,
     PartialList,
     PartialOutputError,
@@ -50,7 +51,7 @@ _INSTRUCTIONS: Final = (
 )
 # Snapshots that LangChain cannot add up. It adds the items of a stream with `+`, so a
 # settled 21 followed by the final 21 would reach the next step as 42.
-_SNAPSHOTS: Final = (PartialDict, PartialList, PartialStr)
+_SNAPSHOTS: Final = (Partial, PartialDict, PartialList, PartialStr)
 _EVENT: Final = "field_settled"
 
 

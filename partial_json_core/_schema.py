@@ -10,6 +10,7 @@ from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from ._core_schema import Compiler
 from ._guard import Place, document_path, plain_errors
+from ._json_schema import JSONCompiler, list_errors
 from ._views import view_of
 from .errors import SchemaMismatchError, shorten
 from .partial import PartialDict, PartialList
@@ -137,7 +138,7 @@ class _PydanticSchema(Schema):
 
 
 class _JSONSchema(Schema):
-    __slots__ = ("_validator",)
+    __slots__ = ("_place", "_validator")
 
     def __init__(self, source: Mapping[str, Any]) -> None:
         try:
@@ -153,23 +154,20 @@ class _JSONSchema(Schema):
         validator = validator_for(source)
         validator.check_schema(source)
         self._validator: Any = validator(source)
+        self._place: Place | None = None
         super().__init__(source, _json_root_kinds(source))
 
     def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - see Schema
-        found = sorted(self._validator.iter_errors(value), key=lambda e: list(e.path))
-        if found:
-            errors = [
-                {
-                    "type": str(err.validator),
-                    "loc": tuple(err.absolute_path),
-                    "msg": f"does not match `{err.validator}` of the schema",
-                    "input": err.instance,
-                }
-                for err in found
-            ]
-            path = tuple(found[0].absolute_path)
-            raise SchemaMismatchError(errors=errors, path=path)
+        errors = list_errors(self._validator.iter_errors(value))
+        if errors:
+            raise SchemaMismatchError(errors=errors, path=errors[0]["loc"])
         return value
+
+    @property
+    def place(self) -> Place | None:
+        if self._place is None:
+            self._place = JSONCompiler(self._validator).root
+        return self._place
 
 
 def compile_schema(source: Any, root: Root = "auto") -> Schema:
