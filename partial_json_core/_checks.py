@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from .errors import SemanticCheckError
+from .events import Event, FieldSettled, TextDelta
 from .paths import EVERYTHING, Path, PatternNode, compile_patterns, parse_pointer
 
 CheckFunction: TypeAlias = Callable[[Any], Any]
@@ -71,24 +74,121 @@ class Check:
             )
 
 
-class CheckList:
-    """All checks of a parser.
+class CheckRunner:
+    """The checks of one stream: which were run, and which have to be awaited.
+
+    Args:
+        checks: Functions by JSON Pointer patterns.
+        wanted: The events that the user asked for; checks bring others.
 
     Attributes:
-        has_async: One of them has to be awaited.
+        has_async: One of the checks has to be awaited.
+        knows_root: The root has settled, and was checked.
     """
 
-    __slots__ = ("_checks", "has_async")
+    __slots__ = (
+        "_checks",
+        "_is_awaited",
+        "_pending",
+        "_wanted",
+        "has_async",
+        "knows_root",
+    )
 
-    def __init__(self, checks: Checks) -> None:
+    def __init__(self, checks: Checks, wanted: PatternNode | None) -> None:
         if not isinstance(checks, Mapping):
             raise TypeError(
                 f"`checks` must map JSON Pointer patterns to functions, got "
                 f"{type(checks).__name__}"
             )
         self._checks = [Check(*item) for item in checks.items()]
+        self._wanted = wanted
+        self._pending: list[tuple[Check, FieldSettled]] = []
         self.has_async = any(check.is_async for check in self._checks)
+        self.knows_root = False
+        self._is_awaited = False
 
-    def of(self, path: Path) -> list[Check]:
-        """The checks of a path that has settled, in the order they were given."""
-        return [check for check in self._checks if check.selects(path)]
+    def refuse_async(self) -> None:
+        """Refuse checks that nobody would await.
+
+        Raises:
+            TypeError: A check is a coroutine function.
+        """
+        if self.has_async and not self._is_awaited:
+            raise TypeError(
+                "a check is a coroutine function: use `afeed`, `aclose` and "
+                "`aiter_partial`, or in a chain `ainvoke` and `astream`"
+            )
+
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """Promise to await what is pending."""
+        self._is_awaited = True
+        try:
+            yield
+        finally:
+            self._is_awaited = False
+
+    def run(self, events: Iterable[Event], wanted: list[Event]) -> None:
+        """Run the checks of what has settled, in the order they were given.
+
+        Args:
+            events: What a chunk caused.
+            wanted: The list to append to what the user asked for, up to a failure.
+
+        Raises:
+            SemanticCheckError: A check refused a value.
+        """
+        for event in events:
+            if isinstance(event, FieldSettled):
+                self.knows_root = self.knows_root or not event.path
+                for check in self._checks:
+                    if not check.selects(event.path):
+                        continue
+                    if check.is_async:
+                        self._pending.append((check, event))
+                        continue
+                    try:
+                        check.judge(check.function(event.value))
+                    except ValueError as err:
+                        raise _refusal(check, event, err) from err
+            if self._is_wanted(event):
+                wanted.append(event)
+
+    async def run_pending(self) -> None:
+        """Await the checks of what has settled.
+
+        Raises:
+            SemanticCheckError: A check refused a value.
+        """
+        pending, self._pending = self._pending, []
+        for check, event in pending:
+            await self._await_one(check, event)
+
+    async def _await_one(self, check: Check, event: FieldSettled) -> None:
+        try:
+            check.judge(await check.function(event.value))
+        except ValueError as err:
+            raise _refusal(check, event, err) from err
+
+    def _is_wanted(self, event: Event) -> bool:
+        if not isinstance(event, FieldSettled | TextDelta):
+            return True
+        node = self._wanted
+        for segment in event.path:
+            if node is None:
+                return False
+            node = node.child(segment)
+        return node is not None and node.selected
+
+
+def _refusal(
+    check: Check, event: FieldSettled, reason: ValueError
+) -> SemanticCheckError:
+    return SemanticCheckError(
+        check=check.name,
+        value=event.value,
+        reason=str(reason),
+        path=event.path,
+        offset=event.offset,
+    )

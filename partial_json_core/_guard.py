@@ -256,6 +256,9 @@ class PrefixRule:
 
     def broken_at(self, text: str) -> int:
         """Return where `text` leaves the last member that it could have become."""
+        for member in self.members:
+            if member.startswith(text):
+                return -1
         alive = self.members
         for index, char in enumerate(text):
             alive = tuple(m for m in alive if m[index : index + 1] == char)
@@ -485,17 +488,17 @@ class Fields(StaticNode):
         fields: By their names.
         known: Each key that is not an extra one.
         ignores_extra: An extra key changes nothing.
-        is_complete: Nothing but its fields decides about the object.
+        view_class: Makes the view of an open object from the node and the object.
     """
 
     __slots__ = (
         "_by_key",
         "_extra",
         "_extra_error",
-        "_view",
         "fields",
         "ignores_extra",
         "known",
+        "view_class",
     )
 
     def __init__(
@@ -517,7 +520,7 @@ class Fields(StaticNode):
         self.ignores_extra = ignores_extra
         # Only the key that always wins: a value under another may not count.
         self._by_key = {field.keys[0]: field for field in fields if field.keys}
-        self._view = view
+        self.view_class = view
 
     def child(self, segment: Segment, container: Any) -> Place | None:  # noqa: ARG002 - see Node
         """Return the place of a field."""
@@ -544,7 +547,9 @@ class Fields(StaticNode):
 
     def view(self, container: Any) -> Any:
         """Return an object with one attribute a field."""
-        return container if self._view is None else self._view(self, container)
+        return (
+            container if self.view_class is None else self.view_class(self, container)
+        )
 
 
 # ------------------------------------------------------------------- errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 from ._core_schema import Compiler
 from ._guard import Place, document_path, plain_errors
 from ._json_schema import JSONCompiler, list_errors
-from ._views import view_of
+from ._views import viewer_of
 from .errors import SchemaMismatchError, shorten
 from .partial import PartialDict, PartialList
 
@@ -70,9 +70,14 @@ class Schema:
         """What the schema says about the root, or None when nothing is known."""
         return None
 
+    def viewer(self, raw: Any) -> Callable[[Any], Any] | None:  # noqa: ARG002 - plain JSON
+        """Return what makes the views of a root, or None when it shows itself."""
+        return None
+
     def view(self, raw: Any) -> Any:
         """Return what shows a root of which not all has come."""
-        return raw
+        viewer = self.viewer(raw)
+        return raw if viewer is None else viewer(raw)
 
     def validate(self, text: str, value: Any) -> Any:
         """Return the final value of a complete document.
@@ -123,10 +128,10 @@ class _PydanticSchema(Schema):
             self._place = Compiler(self._adapter.core_schema).root
         return self._place
 
-    def view(self, raw: Any) -> Any:
-        if isinstance(raw, PartialDict | PartialList):
-            return view_of(self.place, raw)
-        return raw
+    def viewer(self, raw: Any) -> Callable[[Any], Any] | None:
+        if not isinstance(raw, PartialDict | PartialList):
+            return None
+        return viewer_of(self.place, raw)
 
     def validate(self, text: str, value: Any) -> Any:
         try:

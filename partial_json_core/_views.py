@@ -8,7 +8,7 @@ for, once. Containers that are open are shown by further views.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeVar, overload
 
 from pydantic_core import to_json, to_jsonable_python
@@ -55,6 +55,14 @@ def _shown(raw: Any, segment: Segment, place: Place | None) -> Any:
         raw.converted = known = {}
     known[segment] = found
     return found
+
+
+def viewer_of(place: Place | None, raw: Any) -> Callable[[Any], Any] | None:
+    """Return what makes the views of a container, or None when it shows itself."""
+    source = _source(place, raw)
+    if isinstance(source, Fields) and source.view_class is not None:
+        return partial(source.view_class, source)
+    return None if source is None else source.view
 
 
 def view_of(place: Place | None, raw: Any) -> Any:
@@ -127,8 +135,8 @@ else:
             return partial_class(item)
 
         def __init__(self, node: Any, raw: Any) -> None:
-            _set(self, "_node", node)
-            _set(self, "_raw", raw)
+            _set_node(self, node)
+            _set_raw(self, raw)
 
         def __setattr__(self, name: str, _value: object) -> NoReturn:
             raise TypeError(f"a partial is read-only: `{name}` cannot be set")
@@ -192,7 +200,9 @@ else:
 
     _AnyPartial = Partial
 
-_set: Final = object.__setattr__
+    # A partial is made for each chunk, and its slots are set past `__setattr__`.
+    _set_node: Final = Partial._node.__set__  # noqa: SLF001 - one noun
+    _set_raw: Final = Partial._raw.__set__  # noqa: SLF001 - as above
 
 
 class _FieldsView(_AnyPartial):

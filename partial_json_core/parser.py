@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from ._checks import Check, CheckList, Checks, Early, compile_early
+from ._checks import CheckRunner, Checks, Early, compile_early
 from ._filter import FilteredPlace
+from ._final import fixed_text, kind_of, read_document, wrong_root
 from ._framing import Framing
 from ._guard import Fields, Place
-from ._hints import SEVERAL, find_hint
+from ._hints import find_hint
 from ._scanner import Scanner
-from ._schema import Root, RootKind, Schema, compile_schema, describe_kinds
+from ._schema import Root, Schema, compile_schema, describe_kinds
 from ._tree import count_settled, salvage
 from ._unions import Tagged
 from .errors import (
     EXCERPT_CHARS,
     ContentFilteredError,
-    InvariantError,
     LimitExceededError,
     MalformedOutputError,
     NoJSONFoundError,
@@ -29,15 +28,17 @@ from .errors import (
     SemanticCheckError,
     TruncatedOutputError,
 )
-from .events import Completed, Event, FieldSettled, FixApplied, TextDelta
+from .events import Completed, Event, FieldSettled, FixApplied
 from .finish import FinishReason, RawFinishReason
 from .fixes import Fix, FixKind, FixPolicy
 from .limits import Limits
 from .partial import UNSET, PartialDict, PartialList
-from .paths import EVERYTHING, Path, PatternNode, compile_patterns
+from .paths import EVERYTHING, compile_patterns
 from .report import FailureLayer, Outcome, ParseReport, ReportWarning, WarningKind
 
 _DEFAULT_LIMITS: Final = Limits()
+
+_UNKNOWN: Final = object()
 
 _BEFORE: Final = 0
 _INSIDE: Final = 1
@@ -92,11 +93,9 @@ class PartialParser:
         "_framing",
         "_limits",
         "_max_chars",
-        "_pending_checks",
         "_policy",
         "_raw_finish",
         "_read",
-        "_root_checked",
         "_root_start",
         "_satisfied",
         "_scanner",
@@ -106,7 +105,7 @@ class PartialParser:
         "_unread",
         "_value",
         "_verdict",
-        "_wanted",
+        "_viewer",
         "_warnings",
         "_watch",
     )
@@ -126,12 +125,12 @@ class PartialParser:
         self._policy = policy
         self._limits = limits
         self._early = compile_early(early)
-        self._wanted = compile_patterns(watch)
-        self._watch = self._wanted
-        self._checks: CheckList | None = None
+        wanted = compile_patterns(watch)
+        self._watch = wanted
+        self._checks: CheckRunner | None = None
         if checks:
-            self._checks = CheckList(checks)
-            if self._wanted is not EVERYTHING:
+            self._checks = CheckRunner(checks, wanted)
+            if wanted is not EVERYTHING:
                 self._watch = compile_patterns([*(watch or ()), *checks])
         self._framing = Framing(self._schema.kinds, policy, limits)
         self._scanner: Scanner | None = None
@@ -148,11 +147,10 @@ class PartialParser:
         self._raw_finish: Any = None
         self._verdict: PartialOutputError | None = None
         self._value: Any = UNSET
+        self._viewer: Any = _UNKNOWN
         self._unread = 0
         self._stopped_early = False
         self._satisfied: bool | None = None
-        self._root_checked = False
-        self._pending_checks: list[tuple[Check, FieldSettled]] = []
 
     def __repr__(self) -> str:
         """Show the schema and how far the parser has come, and no output."""
@@ -180,22 +178,8 @@ class PartialParser:
 
         The `events` of an error are those that the chunk caused before.
         """
-        if self._checks is not None and self._checks.has_async:
-            raise TypeError("a check is a coroutine function: use `afeed`")
-        return self._feed(chunk)
-
-    async def afeed(self, chunk: str) -> list[Event]:
-        """Do what `feed` does, and await the checks that are coroutine functions."""
-        try:
-            events = self._feed(chunk)
-        except PartialOutputError:
-            # What had settled before comes first: its check may be the better news.
-            await self._run_async_checks()
-            raise
-        await self._run_async_checks()
-        return events
-
-    def _feed(self, chunk: str) -> list[Event]:
+        if self._checks is not None:
+            self._checks.refuse_async()
         base = self._read
         self._read = end = base + len(chunk)
         self._chunks.append(chunk)
@@ -216,6 +200,19 @@ class PartialParser:
         if self._checks is not None:
             events = self._run_checks(events, self._checks)
         return events
+
+    async def afeed(self, chunk: str) -> list[Event]:
+        """Do what `feed` does, and await the checks that are coroutine functions."""
+        checks = self._checks
+        if checks is None:
+            return self.feed(chunk)
+        try:
+            with checks.awaited():
+                return self.feed(chunk)
+        finally:
+            # Also after an error: what had settled before it comes first, and its
+            # check may be the better news.
+            await self._await_checks(checks)
 
     def _feed_rest(self, chunk: str, base: int, events: list[Event]) -> None:
         """Feed outside the root, or at the limit of characters."""
@@ -307,66 +304,30 @@ class PartialParser:
 
     # ------------------------------------------------------------------- checks
 
-    def _run_checks(self, events: list[Event], checks: CheckList) -> list[Event]:
+    def _run_checks(self, events: list[Event], checks: CheckRunner) -> list[Event]:
         """Run the checks of what has settled; returns the events that are wanted."""
         wanted: list[Event] = []
-        for event in events:
-            if isinstance(event, FieldSettled):
-                self._root_checked = self._root_checked or not event.path
-                for check in checks.of(event.path):
-                    if check.is_async:
-                        self._pending_checks.append((check, event))
-                        continue
-                    try:
-                        check.judge(check.function(event.value))
-                    except ValueError as err:
-                        self._refuse(check, event, err, wanted)
-                    except BaseException:
-                        self._stage = _CLOSED
-                        raise
-            if self._is_wanted(event):
-                wanted.append(event)
+        try:
+            checks.run(events, wanted)
+        except SemanticCheckError as err:
+            self._refuse(err, wanted)
+        except BaseException:
+            self._stage = _CLOSED
+            raise
         return wanted
 
-    async def _run_async_checks(self) -> None:
-        while self._pending_checks:
-            check, event = self._pending_checks.pop(0)
-            try:
-                check.judge(await check.function(event.value))
-            except ValueError as err:
-                self._refuse(check, event, err, [])
-            except BaseException:
-                self._stage = _CLOSED
-                raise
+    async def _await_checks(self, checks: CheckRunner) -> None:
+        try:
+            await checks.run_pending()
+        except SemanticCheckError as err:
+            self._refuse(err, [])
+        except BaseException:
+            self._stage = _CLOSED
+            raise
 
-    def _refuse(
-        self, check: Check, event: FieldSettled, err: ValueError, events: list[Event]
-    ) -> NoReturn:
-        self._unread = max(self._read - event.offset, 0)
-        self._pending_checks = []
-        failure = SemanticCheckError(
-            check=check.name,
-            value=event.value,
-            reason=str(err),
-            path=event.path,
-            offset=event.offset,
-        )
-        failure.__cause__ = err
-        self._fail(failure, events)
-
-    def _is_wanted(self, event: Event) -> bool:
-        """Whether `watch` asks for an event that a check may have brought."""
-        if self._wanted is EVERYTHING or not isinstance(
-            event, FieldSettled | TextDelta
-        ):
-            return True
-        return _is_selected(self._wanted, event.path)
-
-    def _check_root(self, value: Any) -> None:
-        """Run the checks of a root that `close` was the first to be sure of."""
-        if self._checks is not None and not self._root_checked:
-            event = FieldSettled((), value, self._completed_at)
-            self._run_checks([event], self._checks)
+    def _refuse(self, err: SemanticCheckError, events: list[Event]) -> NoReturn:
+        self._unread = max(self._read - err.offset, 0)
+        self._fail(err, events)
 
     # ------------------------------------------------------------------ looking
 
@@ -385,7 +346,12 @@ class PartialParser:
         """
         if self._scanner is None:
             return UNSET
-        return self._schema.view(self._scanner.snapshot())
+        shown = self._scanner.snapshot()
+        if self._viewer is _UNKNOWN:
+            if shown is UNSET:
+                return shown
+            self._viewer = self._schema.viewer(shown)
+        return shown if self._viewer is None else self._viewer(shown)
 
     @property
     def satisfied(self) -> bool:
@@ -489,17 +455,17 @@ class PartialParser:
             ContentFilteredError: A filter ended an output that is not complete.
             ParserStateError: The parser is used up.
         """
-        value = self._close(finish_reason, refusal)
-        if self._pending_checks:
-            raise TypeError("a check is a coroutine function: use `aclose`")
-        return value
+        if self._checks is not None:
+            self._checks.refuse_async()
+        return self._close(finish_reason, refusal)
 
     async def aclose(
         self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
     ) -> Any:
         """Do what `close` does, and await the checks that are coroutine functions."""
         value = self._close(finish_reason, refusal)
-        await self._run_async_checks()
+        if self._checks is not None:
+            await self._await_checks(self._checks)
         return value
 
     def accept(self) -> Any:
@@ -534,7 +500,9 @@ class PartialParser:
             value = self._decide()
         except PartialOutputError as err:
             self._fail(err, [])
-        self._check_root(value)
+        if self._checks is not None and not self._checks.knows_root:
+            settled = FieldSettled((), value, self._completed_at)
+            self._run_checks([settled], self._checks)
         self._stage = _CLOSED
         return value
 
@@ -569,7 +537,7 @@ class PartialParser:
             whole, start, end = framing.whole
             # A scalar must be the whole text; a container of the wrong kind with words
             # behind it is still the better thing to name.
-            if not framing.words_after_whole or _kind_of(whole.root) != "scalar":
+            if not framing.words_after_whole or kind_of(whole.root) != "scalar":
                 return self._scalar_or_mismatch(whole, start, end)
         if framing.malformed is not None:
             raise framing.malformed
@@ -580,28 +548,14 @@ class PartialParser:
         )
 
     def _scalar_or_mismatch(self, scanner: Scanner, start: int, end: int) -> Any:
-        kind = _kind_of(scanner.root)
+        kind = kind_of(scanner.root)
         if kind in self._schema.kinds:
             self._scanner = scanner
             self._root_start, self._completed_at = start, end
             self._fixes.extend(self._framing.fixes(self._text(0, self._read), 0))
             self._framing.segments = []
             return self._final_value(scanner, start, end)
-        raise self._wrong_root(kind, start)
-
-    def _wrong_root(self, kind: RootKind, offset: int) -> SchemaMismatchError:
-        expected = describe_kinds(self._schema.kinds)
-        return SchemaMismatchError(
-            errors=[
-                {
-                    "type": "root_type",
-                    "loc": (),
-                    "msg": f"root is {kind}, expected {expected}",
-                }
-            ],
-            offset=offset,
-            hint=SEVERAL if kind == "array" else "",
-        )
+        raise wrong_root(kind, self._schema.kinds, start)
 
     def _final_value(self, scanner: Scanner, start: int, end: int) -> Any:
         """Build the value from the text of the document, never from the tree."""
@@ -641,42 +595,15 @@ class PartialParser:
 
     def _build(self, scanner: Scanner, start: int, end: int, closing: str = "") -> Any:
         """Validate the text of the document, to which nothing else can come."""
-        text = self._fixed_text(scanner, start, end) + closing
+        text = fixed_text(self._text(start, end), start, scanner.fixes) + closing
+        tree = scanner.root_between_entries() if closing else scanner.root
         try:
-            value = json.loads(text)
-        except ValueError as err:
-            raise InvariantError(detail="the fixed text is not JSON") from err
-        if value != (scanner.root_between_entries() if closing else scanner.root):
-            raise InvariantError(detail="the tree differs from the text")
-        kind = _kind_of(value)
-        if kind not in self._schema.kinds:
-            raise self._wrong_root(kind, start)
-        try:
-            return self._schema.validate(text, value)
+            return read_document(text, tree, self._schema)
         except SchemaMismatchError as err:
-            err.offset = end
+            err.offset = (
+                end if err.path or kind_of(tree) in self._schema.kinds else start
+            )
             raise
-
-    def _fixed_text(self, scanner: Scanner, start: int, end: int) -> str:
-        text = self._text(start, end)
-        if not scanner.fixes:
-            return text
-        parts = []
-        pos = 0
-        for fix in scanner.fixes:
-            at = fix.offset - start
-            if at >= len(text):
-                continue
-            # A comma that turned out to trail stands before fixes made since.
-            parts.append((at, fix))
-        parts.sort(key=lambda item: item[0])
-        out = []
-        for at, fix in parts:
-            out.append(text[pos:at])
-            out.append(fix.inserted)
-            pos = at + len(fix.removed)
-        out.append(text[pos:])
-        return "".join(out)
 
     # ------------------------------------------------------------------ failing
 
@@ -765,18 +692,3 @@ def _is_of_root(event: Event) -> bool:
     return isinstance(event, Completed) or (
         isinstance(event, FieldSettled) and not event.path
     )
-
-
-def _is_selected(patterns: PatternNode | None, path: Path) -> bool:
-    node = patterns
-    for segment in path:
-        if node is None:
-            return False
-        node = node.child(segment)
-    return node is not None and node.selected
-
-
-def _kind_of(value: Any) -> RootKind:
-    if isinstance(value, dict):
-        return "object"
-    return "array" if isinstance(value, list) else "scalar"
