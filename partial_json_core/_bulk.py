@@ -137,8 +137,8 @@ def _has_run(text: str, run: Run, longest: int) -> bool:
     """Whether a run may be longer than `longest` characters."""
     one_of, whole = run
     # Every so many characters are enough to rule nearly all texts out.
-    stride = max(longest // _SAMPLES, 1)
-    if not one_of(text[::stride]):
+    stride = longest // _SAMPLES
+    if stride and not one_of(text[::stride]):
         return False
     # Half of it: a run that reaches both of two neighbours is long enough to doubt,
     # and a shorter one is within the limit.

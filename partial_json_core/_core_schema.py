@@ -32,7 +32,7 @@ from ._guard import (
     PrefixRule,
     plain_errors,
 )
-from ._unions import Choice, Tagged, Union, Wrapped
+from ._unions import Choice, Tagged, Union, Wrapped, common_rule
 from ._views import PartialItems, PartialMapping, fields_view, root_view
 
 CoreSchema = Mapping[str, Any]
@@ -597,6 +597,7 @@ class _Filler:
         for item in schema["choices"]:
             inner, label = item if isinstance(item, tuple) else (item, None)
             choices.append(Choice(self._compiler.place(inner, self._config), label))
+        place.rule = common_rule([choice.place.rule for choice in choices])
         custom = schema.get("custom_error_type") is not None
         for bracket, name in (("{", "object"), ("[", "array")):
             source = None if custom else _union_source(place, choices, bracket, name)

@@ -48,14 +48,15 @@ class FilteredPlace(Place):
             return None
         if node is None or self._patterns is EVERYTHING:
             return node
-        return _FilteredNode(node, self._patterns)
+        return _FilteredNode(node, self._place, self._patterns)
 
 
 class _FilteredNode:
-    __slots__ = ("_node", "_patterns")
+    __slots__ = ("_node", "_patterns", "_place")
 
-    def __init__(self, node: Node, patterns: PatternNode) -> None:
+    def __init__(self, node: Node, place: Place, patterns: PatternNode) -> None:
         self._node = node
+        self._place = place
         self._patterns = patterns
 
     @property
@@ -81,4 +82,5 @@ class _FilteredNode:
         self._node.overflow(container)
 
     def close(self, container: Any) -> Any:
-        return self._node.close(container) if self._patterns.selected else UNJUDGED
+        # The whole: what is in it may not have been judged.
+        return self._place.convert(container) if self._patterns.selected else UNJUDGED

@@ -519,13 +519,12 @@ class Scanner(TokenReader):
             return PartialStr(self.root, is_open=False)
         return self.root
 
-    def root_between_entries(self) -> PartialDict | None:
-        """The root object while nothing of it but itself is open, or None."""
-        frames = self._frames
-        if len(frames) != 1 or self._state != AFTER:
-            return None
-        root = frames[0].container
-        return root if isinstance(root, PartialDict) else None
+    def settled_entries(self) -> dict[str, Any]:
+        """The entries of an open root object that have settled."""
+        if not self._frames:
+            return {}
+        root = self._frames[0].container
+        return {key: root[key] for key in self.settled_at}
 
     def open_frames(self) -> list[Frame]:
         """The stack of open containers, root first, without an open string."""

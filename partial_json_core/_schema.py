@@ -131,7 +131,7 @@ class _PydanticSchema(Schema):
     def viewer(self, raw: Any) -> Callable[[Any], Any] | None:
         if not isinstance(raw, PartialDict | PartialList):
             return None
-        return viewer_of(self.place, raw)
+        return viewer_of(self.place, raw, self.source)
 
     def validate(self, text: str, value: Any) -> Any:
         try:

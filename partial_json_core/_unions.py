@@ -19,6 +19,7 @@ from ._guard import (
     NodeSource,
     Place,
     PrefixRule,
+    Rule,
     prefixed,
 )
 from .paths import Path, Segment
@@ -209,6 +210,18 @@ class _TagPlace(Place):
             raise Mismatch(errors, up=1)
 
 
+def common_rule(rules: Sequence[Rule | None]) -> Rule | None:
+    """The rule that is broken when each of several is, or None when there is none."""
+    if len(rules) == 1:
+        return rules[0]
+    members: list[str] = []
+    for rule in rules:
+        if not isinstance(rule, PrefixRule):
+            return None
+        members += rule.members
+    return PrefixRule(members) if rules else None
+
+
 class Choice:
     """One branch of a plain union.
 
@@ -394,10 +407,9 @@ class _UnionPlace(Place):
         super().__init__()
         self._race = race
         self._entries = entries
-        rules = [None if place is None else place.rule for _, place, _ in entries]
-        if len(rules) == 1:
-            # Of several the first to be broken may leave another.
-            self.rule = rules[0]
+        self.rule = common_rule(
+            [None if place is None else place.rule for _, place, _ in entries]
+        )
 
     def _ask(self, question: Callable[[Place], Any]) -> list[_SeenNode]:
         """Put a question to each branch that is left; returns the answers."""

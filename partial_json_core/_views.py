@@ -57,11 +57,24 @@ def _shown(raw: Any, segment: Segment, place: Place | None) -> Any:
     return found
 
 
-def viewer_of(place: Place | None, raw: Any) -> Callable[[Any], Any] | None:
-    """Return what makes the views of a container, or None when it shows itself."""
+def viewer_of(place: Place, raw: Any, schema: Any) -> Callable[[Any], Any] | None:
+    """Return what makes the views of a root, or None when it shows itself.
+
+    Args:
+        place: The place of the root.
+        raw: A container at the root.
+        schema: The type that the place was compiled from.
+    """
     source = _source(place, raw)
     if isinstance(source, Fields) and source.view_class is not None:
         return partial(source.view_class, source)
+    if isinstance(source, Elements | Entries):
+        # A list or a dict at the root has a type of its own.
+        base = PartialItems if isinstance(source, Elements) else PartialMapping
+        try:
+            return partial(_class(schema, base), source)
+        except TypeError:  # a schema that cannot be hashed
+            return partial(base, source)
     return None if source is None else source.view
 
 

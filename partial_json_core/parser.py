@@ -382,15 +382,14 @@ class PartialParser:
         return True
 
     def _has_all_fields(self, scanner: Scanner) -> bool:
-        root = scanner.root_between_entries()
         place = self._schema.place
-        if root is None or place is None or not isinstance(root, dict):
-            return False
-        source = place.object
+        source = place.object if place is not None else None
         if isinstance(source, Tagged):
-            source = source.choose(root.get(source.key))
+            source = source.choose(scanner.settled_entries().get(source.key))
         return (
-            isinstance(source, Fields) and source.ignores_extra and source.has_all(root)
+            isinstance(source, Fields)
+            and source.ignores_extra
+            and source.has_all(scanner.settled_at)
         )
 
     def _last_settled(self) -> int:
@@ -596,13 +595,11 @@ class PartialParser:
     def _build(self, scanner: Scanner, start: int, end: int, closing: str = "") -> Any:
         """Validate the text of the document, to which nothing else can come."""
         text = fixed_text(self._text(start, end), start, scanner.fixes) + closing
-        tree = scanner.root_between_entries() if closing else scanner.root
+        tree = scanner.settled_entries() if closing else scanner.root
         try:
             return read_document(text, tree, self._schema)
         except SchemaMismatchError as err:
-            err.offset = (
-                end if err.path or kind_of(tree) in self._schema.kinds else start
-            )
+            err.offset = start if err.errors[0]["type"] == "root_type" else end
             raise
 
     # ------------------------------------------------------------------ failing
