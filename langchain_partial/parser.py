@@ -162,7 +162,7 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         self._new_parser(self.watch)
         return self
 
-    def _new_parser(self, watch: Collection[str] | None) -> PartialParser:
+    def _new_parser(self, watch: Collection[str] | None) -> PartialParser[Any]:
         return PartialParser(
             self.pydantic_object,
             policy=self.policy,
@@ -370,7 +370,7 @@ class _Reader:
     __slots__ = ("_has_tool_calls", "_message", "_parser", "_reasons", "_refusal")
 
     def __init__(
-        self, parser: PartialParser, message: BaseMessage | None = None
+        self, parser: PartialParser[Any], message: BaseMessage | None = None
     ) -> None:
         self._parser = parser
         self._message = message

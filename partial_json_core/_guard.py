@@ -330,11 +330,21 @@ class Elements(StaticNode):
         rest: Gives the place of each further one.
         longest: How many elements there may be, or None.
         overflow_error: Makes the error of an array with one too many.
+        may_omit: A validator of the elements may drop some, so that only those count
+            that were converted.
         is_plain: The array is converted when its elements are.
         view: Makes the view of an open array.
     """
 
-    __slots__ = ("_longest", "_overflow_error", "_prefix", "_rest", "_view", "is_plain")
+    __slots__ = (
+        "_longest",
+        "_may_omit",
+        "_overflow_error",
+        "_prefix",
+        "_rest",
+        "_view",
+        "is_plain",
+    )
 
     def __init__(
         self,
@@ -344,6 +354,7 @@ class Elements(StaticNode):
         *,
         longest: int | None = None,
         overflow_error: Callable[[int, Any], dict[str, Any]] | None = None,
+        may_omit: bool = False,
         is_plain: bool = False,
         view: Callable[[Any, Any], Any] | None = None,
     ) -> None:
@@ -352,6 +363,7 @@ class Elements(StaticNode):
         self._rest = rest
         self._longest = longest
         self._overflow_error = overflow_error
+        self._may_omit = may_omit
         self.is_plain = is_plain
         self._view = view
 
@@ -364,7 +376,10 @@ class Elements(StaticNode):
 
     def is_full(self, container: Any) -> bool:
         """Whether one more element is one too many."""
-        return self._longest is not None and len(container) >= self._longest
+        count = len(container)
+        if self._longest is None or count < self._longest:
+            return False
+        return not self._may_omit or count == len(container.converted or ())
 
     def overflow(self, container: Any) -> None:
         """Refuse one more element."""

@@ -50,7 +50,7 @@ def _shown(raw: Any, segment: Segment, place: Place | None) -> Any:
     except Mismatch:
         found = UNJUDGED
     if found is UNJUDGED:
-        found = value
+        return value
     if known is None:
         raw.converted = known = {}
     known[segment] = found

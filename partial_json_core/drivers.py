@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, overload
+
+from typing_extensions import TypedDict, Unpack
 
 from ._bulk import read_plain
 from ._checks import Checks, Early
 from ._schema import Root, compile_schema
+from ._views import Partial
 from .finish import RawFinishReason
 from .fixes import FixPolicy
 from .limits import Limits
@@ -19,6 +22,32 @@ FinishReasonOption: TypeAlias = "RawFinishReason | Callable[[], RawFinishReason]
 """A finish reason, or a function that is asked for it once the chunks have ended."""
 
 
+_Value = TypeVar("_Value")
+
+
+class _Options(TypedDict, total=False):
+    policy: FixPolicy
+    limits: Limits
+    early: Early
+    checks: Checks | None
+    root: Root
+
+
+class _LoadsOptions(_Options, total=False):
+    finish_reason: RawFinishReason
+
+
+class _StreamOptions(_Options, total=False):
+    stop_early: bool
+    finish_reason: FinishReasonOption
+
+
+@overload
+def loads(
+    text: str, schema: type[_Value], **options: Unpack[_LoadsOptions]
+) -> _Value: ...
+@overload
+def loads(text: str, schema: Any = None, **options: Unpack[_LoadsOptions]) -> Any: ...
 def loads(
     text: str,
     schema: Any = None,
@@ -69,6 +98,14 @@ def loads(
     return parser.close(finish_reason)
 
 
+@overload
+def iter_partial(
+    deltas: Iterable[str], schema: type[_Value], **options: Unpack[_StreamOptions]
+) -> Iterator[Partial[_Value] | _Value]: ...
+@overload
+def iter_partial(
+    deltas: Iterable[str], schema: Any = None, **options: Unpack[_StreamOptions]
+) -> Iterator[Any]: ...
 def iter_partial(
     deltas: Iterable[str],
     schema: Any = None,
@@ -133,6 +170,14 @@ def iter_partial(
             close()
 
 
+@overload
+def aiter_partial(
+    deltas: AsyncIterable[str], schema: type[_Value], **options: Unpack[_StreamOptions]
+) -> AsyncIterator[Partial[_Value] | _Value]: ...
+@overload
+def aiter_partial(
+    deltas: AsyncIterable[str], schema: Any = None, **options: Unpack[_StreamOptions]
+) -> AsyncIterator[Any]: ...
 async def aiter_partial(
     deltas: AsyncIterable[str],
     schema: Any = None,

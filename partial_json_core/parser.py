@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Generic, NoReturn, TypeVar, cast, overload
+
+from typing_extensions import TypedDict, Unpack
 
 from ._checks import CheckRunner, Checks, Early, compile_early
 from ._filter import FilteredPlace
@@ -46,7 +48,19 @@ _AFTER: Final = 2
 _CLOSED: Final = 3
 
 
-class PartialParser:
+_Value = TypeVar("_Value")
+
+
+class _Options(TypedDict, total=False):
+    policy: FixPolicy
+    limits: Limits
+    early: Early
+    checks: Checks | None
+    watch: Iterable[str] | None
+    root: Root
+
+
+class PartialParser(Generic[_Value]):
     """Reads one output of a model, chunk by chunk.
 
     Feed it what the model writes, look at `snapshot` in between, and `close` it with
@@ -110,6 +124,12 @@ class PartialParser:
         "_watch",
     )
 
+    @overload
+    def __init__(self, schema: type[_Value], **options: Unpack[_Options]) -> None: ...
+    @overload
+    def __init__(
+        self: PartialParser[Any], schema: Any = None, **options: Unpack[_Options]
+    ) -> None: ...
     def __init__(
         self,
         schema: Any = None,
@@ -431,7 +451,7 @@ class PartialParser:
 
     def close(
         self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
-    ) -> Any:
+    ) -> _Value:
         """Decide that the output is complete, and return its value.
 
         Whether it is complete is decided by the text; the finish reason names the
@@ -460,14 +480,14 @@ class PartialParser:
 
     async def aclose(
         self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
-    ) -> Any:
+    ) -> _Value:
         """Do what `close` does, and await the checks that are coroutine functions."""
         value = self._close(finish_reason, refusal)
         if self._checks is not None:
             await self._await_checks(self._checks)
         return value
 
-    def accept(self) -> Any:
+    def accept(self) -> _Value:
         """Return the final value of a parser that is `satisfied`, and end the reading.
 
         The report says that the stream was stopped early.
@@ -486,9 +506,9 @@ class PartialParser:
         self._stopped_early = True
         self._unread = self._read - end
         self._stage = _CLOSED
-        return self._value
+        return cast("_Value", self._value)
 
-    def _close(self, finish_reason: RawFinishReason, refusal: str | None) -> Any:
+    def _close(self, finish_reason: RawFinishReason, refusal: str | None) -> _Value:
         if self._stage == _CLOSED:
             raise self._used_up()
         self._raw_finish = finish_reason
@@ -503,7 +523,7 @@ class PartialParser:
             settled = FieldSettled((), value, self._completed_at)
             self._run_checks([settled], self._checks)
         self._stage = _CLOSED
-        return value
+        return cast("_Value", value)
 
     def _decide(self) -> Any:
         scanner = self._scanner

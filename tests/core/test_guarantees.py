@@ -1,4 +1,4 @@
-"""The guarantees G1 to G9, as the documentation numbers them (G4 needs the guard)."""
+"""The guarantees G1 to G9, as the documentation numbers them (G4 is in `test_guard.py`)."""
 
 from __future__ import annotations
 
