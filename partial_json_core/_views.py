@@ -24,7 +24,15 @@ from ._guard import (
 )
 from ._unions import Tagged, Wrapped
 from .errors import NotSettledError
-from .partial import UNSET, FieldState, PartialDict, PartialList, flatten, state_of
+from .partial import (
+    UNSET,
+    FieldState,
+    PartialDict,
+    PartialList,
+    PartialStr,
+    flatten,
+    state_of,
+)
 from .paths import Path, Segment, format_path
 
 _Model = TypeVar("_Model")
@@ -444,8 +452,10 @@ def field_state(value: Any, *path: Segment | Path) -> FieldState:
         Absent, open or settled; a final value is settled.
     """
     segments = flatten(path)
-    if not isinstance(value, Partial):
+    if isinstance(value, PartialDict | PartialList | PartialStr):
         return state_of(value, (segments,))
+    if not isinstance(value, Partial):
+        return _state_of_final(value, segments)
     raw: Any = value._raw  # noqa: SLF001 - one noun
     source: Any = value._node  # noqa: SLF001 - as above
     keys: list[Segment] = []
@@ -465,6 +475,17 @@ def field_state(value: Any, *path: Segment | Path) -> FieldState:
             return FieldState.ABSENT
         source = _source(place, below)
     return state_of(raw, (tuple(keys),))
+
+
+def _state_of_final(value: Any, segments: tuple[Segment, ...]) -> FieldState:
+    for segment in segments:
+        try:
+            value = value[segment]
+        except (KeyError, IndexError, TypeError):
+            value = getattr(value, str(segment), UNSET)
+        if value is UNSET:
+            return FieldState.ABSENT
+    return FieldState.ABSENT if value is UNSET else FieldState.SETTLED
 
 
 def _step(source: Any, raw: Any, segment: Segment) -> tuple[Segment, Place | None]:

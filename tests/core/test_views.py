@@ -348,6 +348,12 @@ def test_the_state_of_a_path_at_any_depth() -> None:
         is FieldState.OPEN
     )
     assert field_state(PartialDict(), "a") is FieldState.ABSENT
+    final = Order(items=[Item(name="a")])
+    assert field_state(final) is FieldState.SETTLED
+    assert field_state(final, "items", 0, "name") is FieldState.SETTLED
+    assert field_state(final, "items", 1) is FieldState.ABSENT
+    assert field_state({"a": [1]}, "a", 0) is FieldState.SETTLED
+    assert field_state(UNSET) is FieldState.ABSENT
 
 
 def test_settled_gives_settled_fields_only() -> None:
