@@ -535,7 +535,12 @@ class TokenReader(Judging):
         segments = [frame.segment for frame in frames[:-1]]
         if state in VALUE_STATES or self._is_in_literal():
             last = frames[-1]
-            segments.append(last.segment if last.is_object else len(last.container))
+            shown = last.container.open_segment
+            if last.is_object:
+                segments.append(last.segment)
+            else:
+                # An open string that a snapshot shows is an element already.
+                segments.append(len(last.container) if shown is None else shown)
         return tuple(segments)
 
     def _is_in_literal(self) -> bool:

@@ -317,10 +317,13 @@ class PartialParser(Generic[_Value]):
         if not chunk:
             return
         known = len(self._framing.repeats)
-        self._framing.feed(chunk, base)
-        for start, end in self._framing.repeats[known:]:
-            removed = self._text(start, end)
-            events.append(FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed)))
+        try:
+            self._framing.feed(chunk, base)
+        finally:
+            # Also when it failed: what was read before is an event too.
+            for start, end in self._framing.repeats[known:]:
+                fix = Fix(FixKind.REPEATED_DOCUMENT, start, self._text(start, end))
+                events.append(FixApplied(fix))
 
     # ------------------------------------------------------------------- checks
 
