@@ -321,8 +321,8 @@ class PartialParser(Generic[_Value]):
             self._framing.feed(chunk, base)
         finally:
             # Also when it failed: what was read before is an event too.
-            for start, end in self._framing.repeats[known:]:
-                fix = Fix(FixKind.REPEATED_DOCUMENT, start, self._text(start, end))
+            for start, text in self._framing.repeats[known:]:
+                fix = Fix(FixKind.REPEATED_DOCUMENT, start, text)
                 events.append(FixApplied(fix))
 
     # ------------------------------------------------------------------- checks

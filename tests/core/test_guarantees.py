@@ -358,6 +358,13 @@ SHAPES = {
     "ticks": lambda n: "`` " * (n // 3),
     "tags": lambda n: "<thin <think" * (n // 12),
     "braces": lambda n: "{{ " * (n // 3),
+    "one run of ticks": lambda n: "`" * n,
+    "reasoning blocks": lambda n: "<think>a</think>" * (n // 16),
+    "citations": lambda n: "see [1] and [2, 3]. " * (n // 20),
+    "arrays": lambda n: "[1] " * (n // 4),
+    "repeated documents": lambda n: '{"a": 1} ' * (n // 9),
+    "brackets behind": lambda n: '{"a": 1} ' + "word {x} [1] " * (n // 13),
+    "a separator behind": lambda n: '{"a": 1},' + " " * n,
 }
 
 
