@@ -29,6 +29,8 @@ types: $(VENV)/lint.stamp $(VENV)/test.stamp
 
 bench: $(VENV)/benchmarks.stamp
 	$(BIN)/python benchmarks/core_speed.py
+	$(BIN)/python benchmarks/schema_cost.py
+	$(BIN)/python benchmarks/earliest_verdict.py
 	$(BIN)/python benchmarks/cut_anywhere.py
 
 # Runs the examples of the README, the documentation and the docstrings.

@@ -17,11 +17,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pathlib
 import sys
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from langchain_core.output_parsers import JsonOutputParser, PydanticOutputParser
@@ -36,13 +36,18 @@ from rich.text import Text
 
 from langchain_partial import SafePartialParser
 from partial_json_core import (
+    UNSET,
     FieldState,
+    Partial,
     PartialDict,
     PartialOutputError,
+    Path,
     TruncatedOutputError,
+    field_state,
+    format_path,
 )
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "benchmarks"))
 from cut_anywhere import (
     ANSWER,
     HEADER,
@@ -73,25 +78,20 @@ def shown(value: Any, limit: int = 60) -> str:
     )
 
 
-def cell(snapshot: PartialDict, *path: str | int) -> Text:
-    """One value of a snapshot, coloured by its state."""
-    state = snapshot.state(*path)
-    value: Any = snapshot
-    if state is not FieldState.ABSENT:
-        for segment in path:
-            value = value[segment]
-    text = "." if state is FieldState.ABSENT else shown(value)
-    return Text(text, style=STATE_STYLES[state])
+def cell(item: Any, name: str) -> Text:
+    """One field of a partial or of a model, coloured by its state."""
+    state = field_state(item, name)
+    value = getattr(item, name)
+    return Text("." if value is UNSET else shown(value), style=STATE_STYLES[state])
 
 
-def filling_in(snapshot: Any) -> Table:
+def filling_in(report: Partial[Report] | Report) -> Table:
     """The report as far as it has come."""
-    table = Table(title=cell(snapshot, "title"), title_justify="left")
+    table = Table(title=cell(report, "title"), title_justify="left")
     for name in COLUMNS:
         table.add_column(name)
-    for index in range(len(snapshot.get("transactions", ()))):
-        path = ("transactions", index)
-        table.add_row(*(cell(snapshot, *path, name) for name in COLUMNS))
+    for row in report.transactions or ():
+        table.add_row(*(cell(row, name) for name in COLUMNS))
     table.caption = "green: settled, yellow: still being written, a dot: absent"
     return table
 
@@ -104,18 +104,18 @@ def any_shape(snapshot: Any) -> Text:
 def log(console: Console, stream: Any) -> Any:
     """Name what has settled while a stream is read; returns the final value."""
     value: Any = None
-    seen: set[str] = set()
+    seen: set[Path] = set()
     for count, value in enumerate(stream, start=1):
-        if not isinstance(value, PartialDict):
+        if not isinstance(value, Partial):
             console.print(f"item {count}: the final value")
             continue
-        rows_seen = len(value.get("transactions", ()))
-        paths = {f"$.transactions[{i}]": ("transactions", i) for i in range(rows_seen)}
-        paths["$.title"] = ("title",)
-        for name, path in paths.items():
-            if name not in seen and value.state(*path) is FieldState.SETTLED:
-                seen.add(name)
-                line = f"item {count}: {name} has settled: {cell(value, *path)}"
+        rows_seen = range(len(value.transactions or ()))
+        paths: list[Path] = [("title",), *(("transactions", i) for i in rows_seen)]
+        for path in paths:
+            if path not in seen and value.state(*path) is FieldState.SETTLED:
+                seen.add(path)
+                found = value.title if len(path) == 1 else value.transactions[path[1]]
+                line = f"item {count}: {format_path(path)} has settled: {shown(found)}"
                 console.print(Text(line), soft_wrap=True)
     return value
 
@@ -127,7 +127,7 @@ def watch(console: Console, stream: Any, draw: Callable[[Any], Any]) -> Any:
         return log(console, stream)
     with Live(console=console, refresh_per_second=20) as live:
         for value in stream:
-            if isinstance(value, PartialDict):
+            if isinstance(value, Partial | PartialDict):
                 live.update(draw(value))
     return value
 
@@ -247,7 +247,7 @@ def scripted(console: Console, arguments: argparse.Namespace) -> int:
         report = watch(console, stream, filling_in)
         console.print(
             Group(
-                filling_in(PartialDict(report.model_dump())),
+                filling_in(report),
                 Text(f"the last item is a {type(report).__name__}, validated\n"),
             )
         )

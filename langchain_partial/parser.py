@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, closing
 from typing import Any, Final, Generic, TypeVar, cast, get_origin, overload
 
@@ -26,6 +33,7 @@ from partial_json_core import (
     FinishReason,
     FixPolicy,
     Limits,
+    Partial,
     PartialDict,
     PartialList,
     PartialOutputError,
@@ -50,13 +58,19 @@ _INSTRUCTIONS: Final = (
 )
 # Snapshots that LangChain cannot add up. It adds the items of a stream with `+`, so a
 # settled 21 followed by the final 21 would reach the next step as 42.
-_SNAPSHOTS: Final = (PartialDict, PartialList, PartialStr)
+_SNAPSHOTS: Final = (Partial, PartialDict, PartialList, PartialStr)
 _EVENT: Final = "field_settled"
+_OPTIONS: Final = (
+    *("policy", "limits", "early", "checks", "stop_early", "watch", "root", "name"),
+)
 
 
 class _Options(TypedDict, total=False):
     policy: FixPolicy
     limits: Limits
+    early: bool | Collection[str]
+    checks: Mapping[str, Callable[[Any], Any]] | None
+    stop_early: bool
     watch: Collection[str] | None
     root: str
     name: str | None
@@ -78,6 +92,13 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             call it.
         policy: The fixes that are permitted.
         limits: Ceilings on what is read.
+        early: What the schema judges while it is written; see
+            `partial_json_core.PartialParser`.
+        checks: Callables by JSON Pointer patterns, called once with the value of a
+            path that has settled; one raises `ValueError` to refuse it. Coroutine
+            functions need ``ainvoke`` or ``astream``.
+        stop_early: End a stream with the final value as soon as it is known, and stop
+            the model: nothing that it may still write could change the value.
         watch: JSON Pointer patterns (``/rows/*/amount``) of values that a stream
             reports as they settle, in custom events named ``field_settled`` with
             ``path``, ``value`` and ``offset``; None is every value.
@@ -101,6 +122,9 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
     pydantic_object: Any = None
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE
     limits: Limits = Limits()
+    early: Any = True
+    checks: Any = None
+    stop_early: bool = False
     watch: Any = ()
     root: Any = "auto"
 
@@ -138,11 +162,13 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         self._new_parser(self.watch)
         return self
 
-    def _new_parser(self, watch: Collection[str] | None) -> PartialParser:
+    def _new_parser(self, watch: Collection[str] | None) -> PartialParser[Any]:
         return PartialParser(
             self.pydantic_object,
             policy=self.policy,
             limits=self.limits,
+            early=self.early,
+            checks=self.checks,
             watch=watch,
             root=self.root,
         )
@@ -153,7 +179,7 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         parts = [] if schema is None else [_name(schema)]
         parts += [
             f"{name}={getattr(self, name)!r}"
-            for name in ("policy", "limits", "watch", "root", "name")
+            for name in _OPTIONS
             if getattr(self, name) != type(self).model_fields[name].default
         ]
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -172,7 +198,7 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
 
     async def aparse(self, text: str) -> _Value:
         """Read a whole output, without a thread."""
-        return self.parse(text)
+        return await self.aparse_result([Generation(text=text)])
 
     def parse_result(
         self, result: list[Generation], *, partial: bool = False
@@ -190,19 +216,27 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             PartialOutputError: The output is not a valid value. With `partial` when
                 it can no longer become one.
         """
-        first = result[0]
-        message = first.message if isinstance(first, ChatGeneration) else None
-        reader = _Reader(self._new_parser(()), message)
-        reader.feed(reader.take(read_generation(first)))
+        reader, text = self._read_first(result)
+        reader.feed(text)
         if partial and not reader.is_refused:
             return cast("_Value", reader.snapshot())
         return cast("_Value", reader.close())
+
+    def _read_first(self, result: list[Generation]) -> tuple[_Reader, str]:
+        first = result[0]
+        message = first.message if isinstance(first, ChatGeneration) else None
+        reader = _Reader(self._new_parser(()), message)
+        return reader, reader.take(read_generation(first))
 
     async def aparse_result(
         self, result: list[Generation], *, partial: bool = False
     ) -> _Value:
         """Read the first generation of a result, without a thread."""
-        return self.parse_result(result, partial=partial)
+        reader, text = self._read_first(result)
+        await reader.afeed(text)
+        if partial and not reader.is_refused:
+            return cast("_Value", reader.snapshot())
+        return cast("_Value", await reader.aclose())
 
     # ---------------------------------------------------------------- streaming
 
@@ -217,6 +251,9 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
                 if isinstance(event, FieldSettled):
                     data = _event_data(event)
                     dispatch_custom_event(_EVENT, data, config=config)
+            if self.stop_early and reader.is_satisfied:
+                yield reader.accept()
+                return
             if (snapshot := reader.news()) is not None:
                 yield snapshot
         yield reader.close()
@@ -228,13 +265,16 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
     ) -> AsyncIterator[Any]:
         reader = _Reader(self._new_parser(self.watch))
         async for chunk in input:
-            for event in reader.feed(chunk):
+            for event in await reader.afeed(chunk):
                 if isinstance(event, FieldSettled):
                     data = _event_data(event)
                     await adispatch_custom_event(_EVENT, data, config=config)
+            if self.stop_early and reader.is_satisfied:
+                yield reader.accept()
+                return
             if (snapshot := reader.news()) is not None:
                 yield snapshot
-        yield reader.close()
+        yield await reader.aclose()
 
     def transform(
         self,
@@ -330,7 +370,7 @@ class _Reader:
     __slots__ = ("_has_tool_calls", "_message", "_parser", "_reasons", "_refusal")
 
     def __init__(
-        self, parser: PartialParser, message: BaseMessage | None = None
+        self, parser: PartialParser[Any], message: BaseMessage | None = None
     ) -> None:
         self._parser = parser
         self._message = message
@@ -348,6 +388,25 @@ class _Reader:
             return self._parser.feed(text)
         except PartialOutputError as err:
             raise translate(err) from err.__cause__
+
+    async def afeed(self, chunk: object) -> Sequence[Event]:
+        """Read a chunk, and await the checks that are coroutine functions."""
+        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
+        if not text:
+            return ()
+        try:
+            return await self._parser.afeed(text)
+        except PartialOutputError as err:
+            raise translate(err) from err.__cause__
+
+    @property
+    def is_satisfied(self) -> bool:
+        """Whether the final value is known."""
+        return self._parser.satisfied
+
+    def accept(self) -> Any:
+        """Return the final value, and leave the rest unread."""
+        return self._parser.accept()
 
     def take(self, piece: Piece) -> str:
         """Note what a piece says about the end; returns its text."""
@@ -385,12 +444,23 @@ class _Reader:
         try:
             return self._parser.close(self._finish_reason(), refusal=self._refusal)
         except PartialOutputError as err:
-            made = translate(err)
-            if isinstance(made, LangChainNoJSONFoundError):
-                made.has_tool_calls = self._has_tool_calls
-            if isinstance(made, LangChainRefusedOutputError):
-                made.raw_message = self._message
-            raise made from err.__cause__
+            raise self._translate(err) from err.__cause__
+
+    async def aclose(self) -> Any:
+        """Do what `close` does, and await the checks that are coroutine functions."""
+        reason = self._finish_reason()
+        try:
+            return await self._parser.aclose(reason, refusal=self._refusal)
+        except PartialOutputError as err:
+            raise self._translate(err) from err.__cause__
+
+    def _translate(self, err: PartialOutputError) -> PartialOutputError:
+        made = translate(err)
+        if isinstance(made, LangChainNoJSONFoundError):
+            made.has_tool_calls = self._has_tool_calls
+        if isinstance(made, LangChainRefusedOutputError):
+            made.raw_message = self._message
+        return made
 
     def _finish_reason(self) -> Any:
         """The most telling reason of all chunks, as it was given."""

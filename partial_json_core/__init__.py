@@ -13,6 +13,7 @@ Example:
 """
 
 from ._schema import compile_schema
+from ._views import Partial, field_state
 from .drivers import aiter_partial, iter_partial, loads
 from .errors import (
     AmbiguousOutputError,
@@ -68,6 +69,7 @@ __all__ = [
     "ParseError",
     "ParseReport",
     "ParserStateError",
+    "Partial",
     "PartialDict",
     "PartialList",
     "PartialOutputError",
@@ -86,6 +88,7 @@ __all__ = [
     "aiter_partial",
     "compact_schema",
     "compile_schema",
+    "field_state",
     "format_path",
     "iter_partial",
     "loads",

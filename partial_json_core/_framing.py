@@ -16,6 +16,7 @@ chunk, so that chunking never matters.
     HIDDEN      braces that look like an object but are none: no root begins in them
     CANDIDATE   a document that may turn out to be prose, read by a scanner of its own
     CITATION    ``[`` and digits in words: a citation, unless it is all there is
+    TICKS       a run of backticks that is too long for a fence
     COMMIT      the root begins here
 """
 
@@ -30,10 +31,12 @@ from ._markers import (
     BLANK,
     DIGITS,
     LITERAL_STARTS,
+    LONGEST_LITERAL,
     LONGEST_NAME,
     PYTHON_STARTS,
     QUOTES,
     RESCANS,
+    WINDOW,
     array_start,
     blanks,
     citation,
@@ -51,6 +54,7 @@ from ._skipping import (
     HIDDEN,
     REASONING,
     SEARCH,
+    TICKS,
     Segment,
     Skipping,
 )
@@ -102,6 +106,8 @@ class Framing(Skipping):
             return self._skip_foreign(chunk, pos, base)
         if self._state == HIDDEN:
             return self._skip_hidden(chunk, pos, base)
+        if self._state == TICKS:
+            return self._skip_ticks(chunk, pos, base)
         return self._read_citation(chunk, pos, base)
 
     def _commit(self, pos: int, base: int) -> int:
@@ -118,6 +124,7 @@ class Framing(Skipping):
         self._state = SEARCH
         self._at_start = False
         self.segments = []
+        self._has_words = False
         if not isinstance(value, dict | list):
             self._kinds = frozenset({"scalar"})
 
@@ -199,6 +206,8 @@ class Framing(Skipping):
             return self._wait_for_root(chunk, pos, base)
         if (
             found is not None
+            # Not the rest of the chunk: that is as long as it likes.
+            and len(chunk) - found.end(1) <= LONGEST_LITERAL
             and chunk[found.end(1) :] in LITERAL_STARTS
             and not literal
         ):
@@ -341,34 +350,49 @@ class Framing(Skipping):
         """Read on in a candidate; returns the text, place and base to go on with."""
         scanner = self._candidate
         assert scanner is not None
-        text = chunk[pos:] if pos else chunk
-        try:
-            used = scanner.feed(text, base + pos, [])
-        except ParseError as err:
-            return self._fail_candidate(text, err)
-        if used < 0:
-            self._candidate_text.append(text)
-            return text, len(text), base + pos
-        self._candidate_text.append(text[:used])
-        self._state = SEARCH
-        self._end_candidate(scanner, base + pos + used)
-        return chunk, pos + used, base
+        start = pos
+        while pos < len(chunk):
+            # In windows: a chunk may hold thousands of candidates.
+            window = chunk[pos : pos + WINDOW]
+            try:
+                used = scanner.feed(window, base + pos, [])
+            except ParseError as err:
+                return self._fail_candidate(chunk, start, base, err)
+            if used >= 0:
+                pos += used
+                self._candidate_text.append(chunk[start:pos])
+                self._state = SEARCH
+                self._end_candidate(scanner, base + pos)
+                return chunk, pos, base
+            pos += len(window)
+        self._candidate_text.append(chunk[start:])
+        return chunk, pos, base
 
-    def _fail_candidate(self, text: str, err: ParseError) -> tuple[str, int, int]:
-        """Take a failed candidate for words: search on behind its first character."""
+    def _fail_candidate(
+        self, chunk: str, pos: int, base: int, err: ParseError
+    ) -> tuple[str, int, int]:
+        """Take a failed candidate for words: search on behind its first character.
+
+        Args:
+            chunk: Text with the end of the candidate.
+            pos: Where the candidate goes on in it.
+            base: The offset of its first character in the stream.
+            err: Why it failed.
+        """
         if isinstance(err, LimitExceededError) and not self._after:
             raise err
-        again = "".join(self._candidate_text) + text
         start = self._candidate_base
+        if self._candidate_text:
+            chunk, pos, base = "".join([*self._candidate_text, chunk[pos:]]), 0, start
         self._candidate = None
         self._candidate_text = []
         self._state = SEARCH
-        length = max(min(err.offset - start, len(again)), 1)
+        length = max(min(err.offset - start, len(chunk) - pos), 1)
         self._rescanned += length
         # Judged by the offset alone, so that chunking never matters.
         skipped = length if self._rescanned > RESCANS * err.offset else 1
         self._segment(FixKind.PROSE, start, start + skipped)
-        return again, skipped, start
+        return chunk, pos + skipped, base
 
     def _end_candidate(self, scanner: Scanner, end: int) -> None:
         start = self._candidate_base
@@ -389,7 +413,7 @@ class Framing(Skipping):
             self._ambiguous(end)
         if not self._policy.permits(FixKind.REPEATED_DOCUMENT):
             self._ambiguous(end)
-        self.repeats.append((start, end))
+        self.repeats.append((start, "".join(self._candidate_text)))
         self.segments.append(Segment(FixKind.REPEATED_DOCUMENT, start, end))
 
     def _ambiguous(self, end: int) -> NoReturn:

@@ -15,12 +15,13 @@ FIRST_KEY: Final = 3
 NEXT_KEY: Final = 4
 COLON: Final = 5
 AFTER: Final = 6
-NUMBER: Final = 7
-NAME: Final = 8
-COMMENT: Final = 9
-KEY: Final = 10
-STRING: Final = 11
-DONE: Final = 12
+FULL: Final = 7
+NUMBER: Final = 8
+NAME: Final = 9
+COMMENT: Final = 10
+KEY: Final = 11
+STRING: Final = 12
+DONE: Final = 13
 
 # What a state waits for, as error sentences name it.
 EXPECTED: Final = {
@@ -30,14 +31,17 @@ EXPECTED: Final = {
     FIRST_KEY: "a key or `}`",
     NEXT_KEY: "a key",
     COLON: "`:`",
+    FULL: "a value",
     NUMBER: "the rest of a number",
     NAME: "the rest of a key",
     COMMENT: "the end of a comment",
     KEY: "the rest of a key",
     STRING: "the rest of a string",
 }
-VALUE_STATES: Final = frozenset({VALUE, NEXT_ELEMENT, NUMBER, STRING})
+VALUE_STATES: Final = frozenset({VALUE, NEXT_ELEMENT, FULL, NUMBER, STRING})
 
+# What a value begins with, literals aside.
+VALUE_STARTS: Final = '"-0123456789{['
 SPACES: Final = " \t\n\r"
 # White space that is not JSON's: it carries no data between tokens.
 UNUSUAL_SPACES: Final = (

@@ -39,6 +39,9 @@ LONGEST_TAG: Final = max(map(len, (*REASONING_TAGS, *CLOSING_TAGS)))
 
 fence: Final = re.compile(r"(`+)([\w+#.-]*)").match
 FENCE_TICKS: Final = 3
+# A longer run of backticks is an ornament.
+LONGEST_FENCE: Final = 32
+tick_run: Final = re.compile(r"`*").match
 LONGEST_FENCE_TAG: Final = 40
 JSON_TAGS: Final = frozenset({"json", "jsonc", "json5", "jsonl"})
 # JavaScript is left out: JSON is a part of it, and models tag answers so.
@@ -67,11 +70,14 @@ array_start: Final = re.compile(
 LITERAL_STARTS: Final = frozenset(
     word[:length] for word in WORDS for length in range(1, len(word) + 1)
 )
+LONGEST_LITERAL: Final = max(map(len, WORDS))
 key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.DOTALL).match
 # How far a `{` is followed to see whether an unquoted key stands after it.
 LONGEST_NAME: Final = 64
 QUOTES: Final = "'\u2018\u2019\u201c\u201d`"
 after_separator: Final = re.compile(r"[,:]\s*(.)?", re.DOTALL).match
+# How far a separator behind the root is followed to see what it separates.
+LONGEST_GAP: Final = 1000
 hidden_root: Final = re.compile(r"[{\[]\s*[\"{\[]").search
 root_in_fence: Final = re.compile(
     r"\s*(?:\{\s*[\"}]|\[\s*[\"\[\]{0-9tfn-])", re.ASCII
@@ -86,8 +92,15 @@ citation: Final = re.compile(r"[0-9, \t\n\r]*").match
 # Reading failed candidates again from their second character on may cost this many
 # times the characters read so far; beyond it the search goes on where one failed.
 RESCANS: Final = 8
+# How much of a chunk a candidate gets at a time.
+WINDOW: Final = 4096
+
+
+_searches: Final = {
+    tag: re.compile(re.escape(tag), re.IGNORECASE).search for tag in CLOSING_TAGS
+}
 
 
 def find_tag(close: str, chunk: str, pos: int) -> int:
-    found = re.compile(re.escape(close), re.IGNORECASE).search(chunk, pos)
+    found = _searches[close](chunk, pos)
     return found.start() if found else -1

@@ -14,6 +14,8 @@ front of the next chunk. Nothing else is looked at twice.
     NEXT_KEY        ``,`` in an object          a key; ``}`` is a fix
     COLON           a key                       ``:``
     AFTER           a value                     ``,`` or the closing bracket
+    FULL            ``,`` in an array that the  a value, if the schema permits it after
+                    schema says is full         all; ``]`` is a fix
     NUMBER          a part of a number          the rest, or any other character
     NAME            a part of an unquoted key   the rest, or any other character
     COMMENT         ``//`` or ``/*``            anything up to its end
@@ -39,6 +41,7 @@ from ._grammar import (
     EXPECTED,
     FIRST_ELEMENT,
     FIRST_KEY,
+    FULL,
     INT,
     JSON_SPELLING,
     KEY,
@@ -53,6 +56,7 @@ from ._grammar import (
     STRING,
     UNUSUAL_SPACES,
     VALUE,
+    VALUE_STARTS,
     ZERO,
     describe,
     name_start,
@@ -199,7 +203,12 @@ class Scanner(TokenReader):
                 if state == AFTER:
                     if char == ",":
                         self._comma = base + pos
-                        state = NEXT_KEY if frame.is_object else NEXT_ELEMENT  # type: ignore[union-attr]  # AFTER has a frame
+                        if frame.is_object:  # type: ignore[union-attr]  # AFTER has a frame
+                            state = NEXT_KEY
+                        elif frame.node is None:  # type: ignore[union-attr]  # as above
+                            state = NEXT_ELEMENT
+                        else:
+                            state = self._next_element(frame)  # type: ignore[arg-type]  # as above
                         pos += 1
                         continue
                     if char == frame.close:  # type: ignore[union-attr]  # as above
@@ -324,6 +333,7 @@ class Scanner(TokenReader):
                     state = AFTER
                 else:
                     state, pos = self._other(chunk, pos, state, events)
+                    frame = frames[-1] if frames else None
                     continue
             # A scalar has settled.
             self.changed = True
@@ -331,6 +341,10 @@ class Scanner(TokenReader):
             if frame is None:
                 state = self._settle_root(value, offset, events)
                 break
+            shown = value
+            if frame.child is not None and type(value) is not frame.child.exact:
+                self._state = state
+                shown = self._judge(frame, value, offset, events)
             if frame.is_object:
                 segment = frame.segment
                 dict_set(frame.container, segment, value)
@@ -343,11 +357,11 @@ class Scanner(TokenReader):
             if watch is not None:
                 path = (*frame.path, segment)
                 if watch is EVERYTHING:
-                    events.append(_make(FieldSettled, (path, value, offset)))
+                    events.append(_make(FieldSettled, (path, shown, offset)))
                 else:
                     found_watch = watch.child(segment)
                     if found_watch is not None and found_watch.selected:
-                        events.append(FieldSettled(path, value, offset))
+                        events.append(FieldSettled(path, shown, offset))
         self._state = state
         self._blank = blank
         return pos - held if state == DONE else -1
@@ -368,6 +382,8 @@ class Scanner(TokenReader):
             return state, pos + 1
         if char == "/" and self._policy.permits(FixKind.COMMENT):
             return self._open_comment(chunk, pos)
+        if state == FULL:
+            return self._leave_full(char, pos, events)
         if state in (FIRST_KEY, NEXT_KEY):
             if char == "'" and self._policy.permits(FixKind.SINGLE_QUOTED_STRING):
                 self._open_single(offset, KEY, events)
@@ -385,6 +401,16 @@ class Scanner(TokenReader):
             return STRING, pos + 1
         return self._unexpected(char, offset)
 
+    def _leave_full(self, char: str, pos: int, events: list[Event]) -> tuple[int, int]:
+        """Read what follows a comma in an array that the schema says is full."""
+        offset = self._base + pos
+        if char == "]":
+            self._trailing_comma(char, offset, events)
+            return self._close_container(offset + 1, events), pos + 1
+        if char in VALUE_STARTS or char in self._literals:
+            self._overflow(self._frames[-1], offset)
+        return NEXT_ELEMENT, pos
+
     # --------------------------------------------------------------- containers
 
     def _open_container(self, char: str, offset: int) -> int:
@@ -394,12 +420,10 @@ class Scanner(TokenReader):
         container = PartialDict() if char == "{" else PartialList()
         path: Path = ()
         watch = self._watch
-        node = self._node
         settled_at = None
         if frames:
             parent = frames[-1]
             watch = parent.watch
-            node = parent.node
             if not parent.is_object:
                 parent.segment = len(parent.container)
                 list_append(parent.container, container)
@@ -408,11 +432,15 @@ class Scanner(TokenReader):
             if watch is not None:
                 path = (*parent.path, parent.segment)
                 watch = watch.child(parent.segment)
-            if node is not None:
-                node = node.child(parent.segment)
-        elif char == "{":
-            settled_at = self.settled_at
-        frames.append(Frame(container, path, watch, node, settled_at))
+            node = self._open_node(parent.child, char, offset)
+        else:
+            if char == "{":
+                settled_at = self.settled_at
+            node = self._open_node(self._place, char, offset)
+        frame = Frame(container, path, watch, node, settled_at)
+        if node is not None and char == "[":
+            frame.child = self._element(frame, node, 0)
+        frames.append(frame)
         self.changed = True
         return FIRST_KEY if char == "{" else FIRST_ELEMENT
 
@@ -421,8 +449,11 @@ class Scanner(TokenReader):
         container = frame.container
         container.is_open = False
         self.changed = True
+        shown = container
+        if frame.node is not None and self._frames:
+            shown = self._judge_container(frame, offset)
         if frame.watch is not None and frame.watch.selected:
-            events.append(FieldSettled(frame.path, container, offset))
+            events.append(FieldSettled(frame.path, shown, offset))
         if not self._frames:
             self.root = container
             events.append(Completed(offset))
@@ -487,6 +518,13 @@ class Scanner(TokenReader):
         if isinstance(self.root, str):
             return PartialStr(self.root, is_open=False)
         return self.root
+
+    def settled_entries(self) -> dict[str, Any]:
+        """The entries of an open root object that have settled."""
+        if not self._frames:
+            return {}
+        root = self._frames[0].container
+        return {key: root[key] for key in self.settled_at}
 
     def open_frames(self) -> list[Frame]:
         """The stack of open containers, root first, without an open string."""

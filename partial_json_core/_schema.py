@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
+from ._core_schema import Compiler
+from ._guard import Place, document_path, plain_errors
+from ._json_schema import JSONCompiler, list_errors
+from ._views import viewer_of
 from .errors import SchemaMismatchError, shorten
-from .paths import Path
+from .partial import PartialDict, PartialList
 
 RootKind: TypeAlias = Literal["object", "array", "scalar"]
 Root: TypeAlias = Literal["auto", "object", "array", "scalar"]
@@ -61,6 +65,20 @@ class Schema:
         self.source = source
         self.kinds = kinds
 
+    @property
+    def place(self) -> Place | None:
+        """What the schema says about the root, or None when nothing is known."""
+        return None
+
+    def viewer(self, raw: Any) -> Callable[[Any], Any] | None:  # noqa: ARG002 - plain JSON
+        """Return what makes the views of a root, or None when it shows itself."""
+        return None
+
+    def view(self, raw: Any) -> Any:
+        """Return what shows a root of which not all has come."""
+        viewer = self.viewer(raw)
+        return raw if viewer is None else viewer(raw)
+
     def validate(self, text: str, value: Any) -> Any:
         """Return the final value of a complete document.
 
@@ -85,7 +103,7 @@ class _AnySchema(Schema):
 
 
 class _PydanticSchema(Schema):
-    __slots__ = ("_adapter",)
+    __slots__ = ("_adapter", "_place")
 
     def __init__(self, source: Any) -> None:
         if _is_pydantic_v1(source):
@@ -100,25 +118,32 @@ class _PydanticSchema(Schema):
                 f"{shorten(source)} is no schema: give a pydantic model, a type that "
                 f"pydantic's TypeAdapter takes, a JSON Schema dict, or None"
             ) from err
+        self._place: Place | None = None
         super().__init__(source, _root_kinds(self._adapter.core_schema))
 
-    def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - read again
+    @property
+    def place(self) -> Place:
+        # Compiled once for each schema, and not before a stream needs it.
+        if self._place is None:
+            self._place = Compiler(self._adapter.core_schema).root
+        return self._place
+
+    def viewer(self, raw: Any) -> Callable[[Any], Any] | None:
+        if not isinstance(raw, PartialDict | PartialList):
+            return None
+        return viewer_of(self.place, raw, self.source)
+
+    def validate(self, text: str, value: Any) -> Any:
         try:
             return self._adapter.validate_json(text)
         except ValidationError as err:
-            errors = err.errors(include_url=False)
-            for entry in errors:
-                # Exceptions in the context may hold what cannot be pickled.
-                entry["ctx"] = {
-                    key: str(item) if isinstance(item, Exception) else item
-                    for key, item in entry.get("ctx", {}).items()
-                }
-            path = tuple(errors[0]["loc"]) if errors else ()
+            errors = plain_errors(err)
+            path = document_path(value, errors[0]["loc"])
             raise SchemaMismatchError(errors=errors, path=path) from err
 
 
 class _JSONSchema(Schema):
-    __slots__ = ("_validator",)
+    __slots__ = ("_place", "_validator")
 
     def __init__(self, source: Mapping[str, Any]) -> None:
         try:
@@ -134,23 +159,20 @@ class _JSONSchema(Schema):
         validator = validator_for(source)
         validator.check_schema(source)
         self._validator: Any = validator(source)
+        self._place: Place | None = None
         super().__init__(source, _json_root_kinds(source))
 
     def validate(self, text: str, value: Any) -> Any:  # noqa: ARG002 - see Schema
-        found = sorted(self._validator.iter_errors(value), key=lambda e: list(e.path))
-        if found:
-            errors = [
-                {
-                    "type": str(err.validator),
-                    "loc": tuple(err.absolute_path),
-                    "msg": f"does not match `{err.validator}` of the schema",
-                    "input": err.instance,
-                }
-                for err in found
-            ]
-            path: Path = tuple(found[0].absolute_path)
-            raise SchemaMismatchError(errors=errors, path=path)
+        errors = list_errors(self._validator.iter_errors(value))
+        if errors:
+            raise SchemaMismatchError(errors=errors, path=errors[0]["loc"])
         return value
+
+    @property
+    def place(self) -> Place | None:
+        if self._place is None:
+            self._place = JSONCompiler(self._validator).root
+        return self._place
 
 
 def compile_schema(source: Any, root: Root = "auto") -> Schema:

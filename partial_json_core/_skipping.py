@@ -15,7 +15,9 @@ from ._markers import (
     FENCE_TICKS,
     FOREIGN_TAGS,
     JSON_TAGS,
+    LONGEST_FENCE,
     LONGEST_FENCE_TAG,
+    LONGEST_GAP,
     LONGEST_NAME,
     LONGEST_TAG,
     REASONING_TAGS,
@@ -26,6 +28,7 @@ from ._markers import (
     find_tag,
     root_in_fence,
     root_in_fence_part,
+    tick_run,
 )
 from ._scanner import Scanner
 from ._schema import RootKind, describe_kinds
@@ -40,6 +43,7 @@ HIDDEN: Final = 3
 CANDIDATE: Final = 4
 CITATION: Final = 5
 COMMIT: Final = 6
+TICKS: Final = 7
 
 
 class Segment:
@@ -74,6 +78,7 @@ class Skipping:
         "_depth",
         "_fence_open",
         "_fence_ticks",
+        "_has_words",
         "_held",
         "_held_at",
         "_hidden",
@@ -118,6 +123,7 @@ class Skipping:
             self._scalar_starts += "TFN"
         if policy.permits(FixKind.SINGLE_QUOTED_STRING):
             self._scalar_starts += "'"
+        self._has_words = False
         self._rescanned = 0
         self._candidate: Scanner | None = None
         self._candidate_text: list[str] = []
@@ -127,7 +133,7 @@ class Skipping:
         self.whole: tuple[Scanner, int, int] | None = None
         self.words_after_whole = False
         self.malformed: MalformedOutputError | None = None
-        self.repeats: list[tuple[int, int]] = []
+        self.repeats: list[tuple[int, str]] = []
 
     # ------------------------------------------------------------ words and blanks
 
@@ -165,11 +171,15 @@ class Skipping:
             self._lost_field(char, base + pos)
         if char in ",:":
             found = after_separator(chunk, pos)
-            following = found[1] if found else None
-            if following is None:
-                return True
-            if following in '"{[0123456789':
-                self._lost_field(char, base + pos)
+            assert found is not None
+            following = found[1]
+            gap = found.end() - pos - (1 if following is None else 2)
+            # Behind so much white space no field is lost.
+            if gap <= LONGEST_GAP:
+                if following is None:
+                    return True
+                if following in '"{[0123456789':
+                    self._lost_field(char, base + pos)
         self._judge_first = False
         return False
 
@@ -194,8 +204,10 @@ class Skipping:
                 offset=start,
                 available_fix=None if words else kind,
             )
-        if self.whole is not None and kind is FixKind.PROSE:
-            self.words_after_whole = True
+        if kind is FixKind.PROSE:
+            self._has_words = True
+            if self.whole is not None:
+                self.words_after_whole = True
         last = self.segments[-1] if self.segments else None
         # Words on both sides of a document that may be the answer stay apart.
         apart = (
@@ -237,16 +249,14 @@ class Skipping:
     def _is_scalar_only(self) -> bool:
         return len(self._kinds) == 1 and "scalar" in self._kinds
 
-    @property
-    def _has_words(self) -> bool:
-        return any(segment.kind is FixKind.PROSE for segment in self.segments)
-
     # ---------------------------------------------------------- fences and tags
 
     def _ticks(self, chunk: str, pos: int, base: int) -> int:
         found = fence(chunk, pos)
         assert found is not None
         ticks, tag = found[1], found[2]
+        if len(ticks) > LONGEST_FENCE:
+            return self._skip_ticks(chunk, pos, base)
         if found.end() == len(chunk) and len(tag) < LONGEST_FENCE_TAG:
             return self._hold(chunk, pos, base)
         tag = tag.lower()
@@ -262,6 +272,16 @@ class Skipping:
             if root_in_fence(chunk, found.end()):
                 return self._open_fence(base + pos, ticks, "", len(tag)) - base
         return self._open_fence(base + pos, ticks, tag, len(tag)) - base
+
+    def _skip_ticks(self, chunk: str, pos: int, base: int) -> int:
+        """Take a run of backticks that is too long for a fence for words."""
+        self._at_start = False
+        self._judge_first = False
+        stop = tick_run(chunk, pos).end()  # type: ignore[union-attr]  # matches nothing too
+        if stop > pos:
+            self._segment(FixKind.PROSE, base + pos, base + stop)
+        self._state = TICKS if stop == len(chunk) else SEARCH
+        return stop
 
     def _open_fence(self, start: int, ticks: str, tag: str, tag_length: int) -> int:
         """Open or close a fence; returns the offset behind its line's tag."""
@@ -348,17 +368,14 @@ class Skipping:
         if self.whole is not None:
             start = min(start, self.whole[1])
         self.segments = [Segment(FixKind.REASONING, start, end)]
+        self._has_words = False
         self.whole = None
         self.malformed = None
         self._at_start = True
 
     def _skip_reasoning(self, chunk: str, pos: int, base: int) -> int:
         close = self._close_tag
-        stop = (
-            chunk.lower().find(close, pos)
-            if chunk.isascii()
-            else find_tag(close, chunk, pos)
-        )
+        stop = find_tag(close, chunk, pos)
         segment = self.segments[-1]
         if stop < 0:
             keep = len(chunk)

@@ -41,6 +41,8 @@ from ._grammar import (
     plain_run,
     single_quoted_run,
 )
+from ._guard import Place, Rule
+from ._judging import Judging
 from ._tree import Frame
 from .errors import (
     DuplicateKeyError,
@@ -62,7 +64,7 @@ _REMEMBERED_KEYS: Final = 512
 _UNLIMITED: Final = 1 << 62
 
 
-class TokenReader:
+class TokenReader(Judging):
     """Reads the parts of one document.
 
     Attributes:
@@ -87,12 +89,13 @@ class TokenReader:
         "_literals",
         "_max_blank",
         "_max_number",
-        "_node",
         "_pending",
         "_phase",
+        "_place",
         "_policy",
         "_quote",
         "_resume",
+        "_rule",
         "_shown",
         "_state",
         "_string_start",
@@ -111,12 +114,13 @@ class TokenReader:
         policy: FixPolicy,
         limits: Limits,
         watch: PatternNode | None = EVERYTHING,
-        node: Any = None,
+        place: Place | None = None,
     ) -> None:
         self._policy = policy
         self._limits = limits
         self._watch = watch
-        self._node = node
+        self._place = place
+        self._rule: Rule | None = None
         self._state = VALUE
         self._frames: list[Frame] = []
         self._pending = ""
@@ -159,11 +163,15 @@ class TokenReader:
         self._shown = 0
         self._suspect = None
         self._check_at = self._first_check
+        self._rule = None
         if state == STRING and self._frames:
             self.changed = True
             frame = self._frames[-1]
             if not frame.is_object:
                 frame.segment = len(frame.container)
+            if frame.child is not None and frame.child.rule is not None:
+                self._rule = frame.child.rule
+                self._check_at = min(self._check_at, self._rule.next_check(0))
 
     def _open_single(self, offset: int, state: int, events: list[Event]) -> None:
         self._open_string(offset, state)
@@ -280,6 +288,8 @@ class TokenReader:
 
     def _check_length(self, text: str, offset: int) -> None:
         length = len(text)
+        if self._rule is not None and self._rule.broken_at(text) >= 0:
+            self._break_rule(text, offset - 1)
         longest = self._limits.max_string_chars
         if longest is not None and length > longest:
             self._limit("max_string_chars", offset - 1)
@@ -293,6 +303,10 @@ class TokenReader:
         self._check_at = (length // step + 1) * step
         if longest is not None:
             self._check_at = min(self._check_at, longest + 1)
+        if self._rule is not None:
+            self._check_at = min(
+                self._check_at, max(self._rule.next_check(length), length + 1)
+            )
 
     def _flush_text(self, events: list[Event]) -> None:
         """Report the characters of an open string value that were not yet."""
@@ -348,6 +362,8 @@ class TokenReader:
         if key in frame.container:
             self._state = VALUE
             self._fail(DuplicateKeyError(key=key, offset=offset))
+        if frame.node is not None:
+            self._judge_key(frame, frame.node, offset)
 
     def _read_name(self, chunk: str, pos: int, events: list[Event]) -> tuple[int, int]:
         stop = name_part(chunk, pos).end()  # type: ignore[union-attr]  # matches nothing too
@@ -519,7 +535,12 @@ class TokenReader:
         segments = [frame.segment for frame in frames[:-1]]
         if state in VALUE_STATES or self._is_in_literal():
             last = frames[-1]
-            segments.append(last.segment if last.is_object else len(last.container))
+            shown = last.container.open_segment
+            if last.is_object:
+                segments.append(last.segment)
+            else:
+                # An open string that a snapshot shows is an element already.
+                segments.append(len(last.container) if shown is None else shown)
         return tuple(segments)
 
     def _is_in_literal(self) -> bool:

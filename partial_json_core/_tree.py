@@ -18,6 +18,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final
 
+from ._guard import Node, Place
 from .partial import PartialDict, PartialList
 from .paths import EVERYTHING, Path, PatternNode
 
@@ -51,12 +52,14 @@ class Frame:
         segment: The key or index of the value that is being read.
         settled_at: Where to note at which offset a field settled, or None.
         watch: What the watched patterns select below it, or None for nothing.
-        node: What the schema says about this place, or None.
+        node: What the schema says about its entries, or None.
+        child: What it says about the value that is being read, or None.
         spare: An older version of the container, to go on in.
         close: Its closing bracket.
     """
 
     __slots__ = (
+        "child",
         "close",
         "container",
         "is_object",
@@ -73,11 +76,12 @@ class Frame:
         container: Any,
         path: Path,
         watch: PatternNode | None,
-        node: Any,
+        node: Node | None,
         settled_at: dict[str, int] | None,
     ) -> None:
         container.is_open = True
         container.open_segment = None
+        container.converted = None
         self.container = container
         self.is_object = isinstance(container, PartialDict)
         self.close = "}" if self.is_object else "]"
@@ -85,7 +89,8 @@ class Frame:
         self.segment: Any = ""
         self.settled_at = settled_at
         self.watch = watch
-        self.node = node
+        self.node: Node | None = node
+        self.child: Place | None = None
         self.spare: PartialDict | PartialList | None = None
 
 
@@ -102,6 +107,7 @@ def renew(frames: list[Frame], first: int) -> None:
             fresh = type(kept)(kept)
             fresh.is_open = True
         fresh.open_segment = kept.open_segment
+        fresh.converted = kept.converted
         frame.container = fresh
         frame.spare = kept
         if depth:

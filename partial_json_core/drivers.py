@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar, overload
+
+from typing_extensions import TypedDict, Unpack
 
 from ._bulk import read_plain
+from ._checks import Checks, Early
 from ._schema import Root, compile_schema
+from ._views import Partial
 from .finish import RawFinishReason
 from .fixes import FixPolicy
 from .limits import Limits
@@ -18,12 +22,40 @@ FinishReasonOption: TypeAlias = "RawFinishReason | Callable[[], RawFinishReason]
 """A finish reason, or a function that is asked for it once the chunks have ended."""
 
 
+_Value = TypeVar("_Value")
+
+
+class _Options(TypedDict, total=False):
+    policy: FixPolicy
+    limits: Limits
+    early: Early
+    checks: Checks | None
+    root: Root
+
+
+class _LoadsOptions(_Options, total=False):
+    finish_reason: RawFinishReason
+
+
+class _StreamOptions(_Options, total=False):
+    stop_early: bool
+    finish_reason: FinishReasonOption
+
+
+@overload
+def loads(
+    text: str, schema: type[_Value], **options: Unpack[_LoadsOptions]
+) -> _Value: ...
+@overload
+def loads(text: str, schema: Any = None, **options: Unpack[_LoadsOptions]) -> Any: ...
 def loads(
     text: str,
     schema: Any = None,
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
     finish_reason: RawFinishReason = "stop",
 ) -> Any:
@@ -34,6 +66,8 @@ def loads(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
         finish_reason: Why the model stopped; a normal stop is assumed.
 
@@ -48,21 +82,40 @@ def loads(
         {'city': 'Oslo'}
     """
     compiled = compile_schema(schema, root)
-    value, is_plain = read_plain(text, compiled, limits, finish_reason)
-    if is_plain:
-        return value
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    if not checks:
+        value, is_plain = read_plain(text, compiled, limits, finish_reason)
+        if is_plain:
+            return value
+    parser = PartialParser(
+        compiled,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+    )
     parser.feed(text)
     return parser.close(finish_reason)
 
 
+@overload
+def iter_partial(
+    deltas: Iterable[str], schema: type[_Value], **options: Unpack[_StreamOptions]
+) -> Iterator[Partial[_Value] | _Value]: ...
+@overload
+def iter_partial(
+    deltas: Iterable[str], schema: Any = None, **options: Unpack[_StreamOptions]
+) -> Iterator[Any]: ...
 def iter_partial(
     deltas: Iterable[str],
     schema: Any = None,
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
+    stop_early: bool = False,
     finish_reason: FinishReasonOption = None,
 ) -> Iterator[Any]:
     """Yield the snapshots that changed, and then the final value.
@@ -75,7 +128,11 @@ def iter_partial(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
+        stop_early: End with the final value as soon as it is known
+            (`PartialParser.satisfied`), and leave the rest unread.
         finish_reason: Why the model stopped, or a function that tells it at the end.
 
     Yields:
@@ -88,11 +145,22 @@ def iter_partial(
         >>> list(iter_partial(['{"n": [1', ', 2', '0]}']))
         [{'n': []}, {'n': [1]}, {'n': [1, 20]}, {'n': [1, 20]}]
     """
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    parser = PartialParser(
+        schema,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+        root=root,
+    )
     source = iter(deltas)
     try:
         for delta in source:
             parser.feed(delta)
+            if stop_early and parser.satisfied:
+                yield parser.accept()
+                return
             if parser.changed:
                 yield parser.snapshot()
         yield parser.close(_ask(finish_reason))
@@ -102,13 +170,24 @@ def iter_partial(
             close()
 
 
+@overload
+def aiter_partial(
+    deltas: AsyncIterable[str], schema: type[_Value], **options: Unpack[_StreamOptions]
+) -> AsyncIterator[Partial[_Value] | _Value]: ...
+@overload
+def aiter_partial(
+    deltas: AsyncIterable[str], schema: Any = None, **options: Unpack[_StreamOptions]
+) -> AsyncIterator[Any]: ...
 async def aiter_partial(
     deltas: AsyncIterable[str],
     schema: Any = None,
     *,
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
     limits: Limits = _DEFAULT_LIMITS,
+    early: Early = True,
+    checks: Checks | None = None,
     root: Root = "auto",
+    stop_early: bool = False,
     finish_reason: FinishReasonOption = None,
 ) -> AsyncIterator[Any]:
     """Do what `iter_partial` does, over an asynchronous iterable.
@@ -118,7 +197,11 @@ async def aiter_partial(
         schema: See `PartialParser`.
         policy: See `PartialParser`.
         limits: See `PartialParser`.
+        early: See `PartialParser`.
+        checks: See `PartialParser`.
         root: See `PartialParser`.
+        stop_early: End with the final value as soon as it is known
+            (`PartialParser.satisfied`), and leave the rest unread.
         finish_reason: Why the model stopped, or a function that tells it at the end.
 
     Yields:
@@ -127,14 +210,25 @@ async def aiter_partial(
     Raises:
         PartialOutputError: See `PartialParser.feed` and `PartialParser.close`.
     """
-    parser = PartialParser(schema, policy=policy, limits=limits, watch=(), root=root)
+    parser = PartialParser(
+        schema,
+        policy=policy,
+        limits=limits,
+        early=early,
+        checks=checks,
+        watch=(),
+        root=root,
+    )
     source = aiter(deltas)
     try:
         async for delta in source:
-            parser.feed(delta)
+            await parser.afeed(delta)
+            if stop_early and parser.satisfied:
+                yield parser.accept()
+                return
             if parser.changed:
                 yield parser.snapshot()
-        yield parser.close(_ask(finish_reason))
+        yield await parser.aclose(_ask(finish_reason))
     finally:
         aclose = getattr(source, "aclose", None)
         if aclose is not None:

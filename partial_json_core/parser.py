@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Generic, NoReturn, TypeVar, cast, overload
 
+from typing_extensions import TypedDict, Unpack
+
+from ._checks import CheckRunner, Checks, Early, compile_early
+from ._filter import FilteredPlace
+from ._final import fixed_text, kind_of, read_document, wrong_root
 from ._framing import Framing
+from ._guard import Fields, Place
+from ._hints import find_hint
 from ._scanner import Scanner
-from ._schema import Root, RootKind, Schema, compile_schema, describe_kinds
+from ._schema import Root, Schema, compile_schema, describe_kinds
 from ._tree import count_settled, salvage
+from ._unions import Tagged
 from .errors import (
     EXCERPT_CHARS,
     ContentFilteredError,
-    InvariantError,
     LimitExceededError,
     MalformedOutputError,
     NoJSONFoundError,
@@ -21,17 +27,20 @@ from .errors import (
     PartialOutputError,
     RefusedOutputError,
     SchemaMismatchError,
+    SemanticCheckError,
     TruncatedOutputError,
 )
-from .events import Event, FixApplied
+from .events import Completed, Event, FieldSettled, FixApplied
 from .finish import FinishReason, RawFinishReason
 from .fixes import Fix, FixKind, FixPolicy
 from .limits import Limits
 from .partial import UNSET, PartialDict, PartialList
-from .paths import compile_patterns
+from .paths import EVERYTHING, compile_patterns
 from .report import FailureLayer, Outcome, ParseReport, ReportWarning, WarningKind
 
 _DEFAULT_LIMITS: Final = Limits()
+
+_UNKNOWN: Final = object()
 
 _BEFORE: Final = 0
 _INSIDE: Final = 1
@@ -39,7 +48,19 @@ _AFTER: Final = 2
 _CLOSED: Final = 3
 
 
-class PartialParser:
+_Value = TypeVar("_Value")
+
+
+class _Options(TypedDict, total=False):
+    policy: FixPolicy
+    limits: Limits
+    early: Early
+    checks: Checks | None
+    watch: Iterable[str] | None
+    root: Root
+
+
+class PartialParser(Generic[_Value]):
     """Reads one output of a model, chunk by chunk.
 
     Feed it what the model writes, look at `snapshot` in between, and `close` it with
@@ -52,12 +73,18 @@ class PartialParser:
             `TypeAdapter` takes, a JSON Schema dict, or None for plain JSON.
         policy: The fixes that are permitted.
         limits: Ceilings on what is read.
+        early: What the schema judges while it is written: True is all, False nothing,
+            or JSON Pointer patterns. What is left out is judged at the end.
+        checks: Callables by JSON Pointer patterns. Each is called once with the value
+            of a path that has settled, and raises `ValueError` to refuse it. One that
+            is a coroutine function needs `afeed`.
         watch: JSON Pointer patterns (``/rows/*/amount``) of the values whose events
             are wanted: None is all, an empty collection none.
         root: The kind of the root; by default the schema decides.
 
     Raises:
         ValueError: A pattern or `root` is not valid.
+        TypeError: The schema is none, or a check cannot be called.
 
     Example:
         >>> parser = PartialParser()
@@ -70,9 +97,11 @@ class PartialParser:
     """
 
     __slots__ = (
+        "_checks",
         "_chunks",
         "_chunks_joined",
         "_completed_at",
+        "_early",
         "_finish",
         "_fixes",
         "_framing",
@@ -82,27 +111,47 @@ class PartialParser:
         "_raw_finish",
         "_read",
         "_root_start",
+        "_satisfied",
         "_scanner",
         "_schema",
         "_stage",
+        "_stopped_early",
+        "_unread",
+        "_value",
         "_verdict",
+        "_viewer",
         "_warnings",
         "_watch",
     )
 
+    @overload
+    def __init__(self, schema: type[_Value], **options: Unpack[_Options]) -> None: ...
+    @overload
+    def __init__(
+        self: PartialParser[Any], schema: Any = None, **options: Unpack[_Options]
+    ) -> None: ...
     def __init__(
         self,
         schema: Any = None,
         *,
         policy: FixPolicy = FixPolicy.SYNTAX_SAFE,
         limits: Limits = _DEFAULT_LIMITS,
+        early: Early = True,
+        checks: Checks | None = None,
         watch: Iterable[str] | None = None,
         root: Root = "auto",
     ) -> None:
         self._schema: Schema = compile_schema(schema, root)
         self._policy = policy
         self._limits = limits
-        self._watch = compile_patterns(watch)
+        self._early = compile_early(early)
+        wanted = compile_patterns(watch)
+        self._watch = wanted
+        self._checks: CheckRunner | None = None
+        if checks:
+            self._checks = CheckRunner(checks, wanted)
+            if wanted is not EVERYTHING:
+                self._watch = compile_patterns([*(watch or ()), *checks])
         self._framing = Framing(self._schema.kinds, policy, limits)
         self._scanner: Scanner | None = None
         self._stage = _BEFORE
@@ -117,6 +166,11 @@ class PartialParser:
         self._finish = FinishReason.NONE
         self._raw_finish: Any = None
         self._verdict: PartialOutputError | None = None
+        self._value: Any = UNSET
+        self._viewer: Any = _UNKNOWN
+        self._unread = 0
+        self._stopped_early = False
+        self._satisfied: bool | None = None
 
     def __repr__(self) -> str:
         """Show the schema and how far the parser has come, and no output."""
@@ -137,9 +191,15 @@ class PartialParser:
 
         Raises:
             ParseError: The text cannot become one valid document, or goes beyond a
-                limit. Its `events` are those that the chunk caused before.
+                limit.
+            SchemaMismatchError: The document cannot become what the schema asks for.
+            SemanticCheckError: A check refused a value.
             ParserStateError: The parser is used up.
+
+        The `events` of an error are those that the chunk caused before.
         """
+        if self._checks is not None:
+            self._checks.refuse_async()
         base = self._read
         self._read = end = base + len(chunk)
         self._chunks.append(chunk)
@@ -148,13 +208,31 @@ class PartialParser:
             if self._stage == _INSIDE and end <= self._max_chars:
                 used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
                 if used >= 0:
-                    self._end_root(base + used)
+                    self._end_root(base + used, events)
                     self._after(chunk[used:], base + used, events)
             else:
                 self._feed_rest(chunk, base, events)
         except PartialOutputError as err:
+            if self._checks is not None:
+                events = self._run_checks(events, self._checks)
+            self._unread = max(self._read - err.offset, 0)
             self._fail(err, events)
+        if self._checks is not None:
+            events = self._run_checks(events, self._checks)
         return events
+
+    async def afeed(self, chunk: str) -> list[Event]:
+        """Do what `feed` does, and await the checks that are coroutine functions."""
+        checks = self._checks
+        if checks is None:
+            return self.feed(chunk)
+        try:
+            with checks.awaited():
+                return self.feed(chunk)
+        finally:
+            # Also after an error: what had settled before it comes first, and its
+            # check may be the better news.
+            await self._await_checks(checks)
 
     def _feed_rest(self, chunk: str, base: int, events: list[Event]) -> None:
         """Feed outside the root, or at the limit of characters."""
@@ -167,7 +245,7 @@ class PartialParser:
         if self._stage == _INSIDE:
             used = self._scanner.feed(chunk, base, events)  # type: ignore[union-attr]  # set with the stage
             if used >= 0:
-                self._end_root(base + used)
+                self._end_root(base + used, events)
                 self._after(chunk[used:], base + used, events)
         else:
             self._outside(chunk, base, events)
@@ -190,32 +268,89 @@ class PartialParser:
         chunk, base = self._text(start, base + len(chunk)), start
         used = scanner.feed(chunk, base, events)
         if used >= 0:
-            self._end_root(base + used)
+            self._end_root(base + used, events)
             self._after(chunk[used:], base + used, events)
 
     def _begin_root(self, start: int, events: list[Event]) -> None:
         self._root_start = start
-        self._scanner = Scanner(self._policy, self._limits, self._watch)
+        self._scanner = Scanner(
+            self._policy, self._limits, self._watch, self._judged_place()
+        )
         self._stage = _INSIDE
         self._framing.take_whole_for_words(start)
         fixes = self._framing.fixes(self._text(0, start), 0)
         self._fixes.extend(fixes)
         events.extend(map(FixApplied, fixes))
 
-    def _end_root(self, end: int) -> None:
+    def _end_root(self, end: int, events: list[Event]) -> None:
         assert self._scanner is not None
         self._completed_at = end
         self._stage = _AFTER
         self._framing.begin_after(self._scanner.root, self._root_start, end)
+        if self._early is None or not self._early.selected:
+            return
+        # The root has settled once it is valid, and then as what it is.
+        last: list[Event] = []
+        while events and _is_of_root(events[-1]):
+            last.append(events.pop())
+        try:
+            self._value = self._build(self._scanner, self._root_start, end)
+        except SchemaMismatchError as err:
+            err.early = True
+            raise
+        for event in reversed(last):
+            if isinstance(event, FieldSettled):
+                events.append(event._replace(value=self._value))
+            else:
+                events.append(event)
+
+    def _judged_place(self) -> Place | None:
+        """What the schema says early."""
+        if self._early is None:
+            return None
+        place = self._schema.place
+        if place is None or self._early is EVERYTHING:
+            return place
+        return FilteredPlace(place, self._early)
 
     def _after(self, chunk: str, base: int, events: list[Event]) -> None:
         if not chunk:
             return
         known = len(self._framing.repeats)
-        self._framing.feed(chunk, base)
-        for start, end in self._framing.repeats[known:]:
-            removed = self._text(start, end)
-            events.append(FixApplied(Fix(FixKind.REPEATED_DOCUMENT, start, removed)))
+        try:
+            self._framing.feed(chunk, base)
+        finally:
+            # Also when it failed: what was read before is an event too.
+            for start, text in self._framing.repeats[known:]:
+                fix = Fix(FixKind.REPEATED_DOCUMENT, start, text)
+                events.append(FixApplied(fix))
+
+    # ------------------------------------------------------------------- checks
+
+    def _run_checks(self, events: list[Event], checks: CheckRunner) -> list[Event]:
+        """Run the checks of what has settled; returns the events that are wanted."""
+        wanted: list[Event] = []
+        try:
+            checks.run(events, wanted)
+        except SemanticCheckError as err:
+            self._refuse(err, wanted)
+        except BaseException:
+            self._stage = _CLOSED
+            raise
+        return wanted
+
+    async def _await_checks(self, checks: CheckRunner) -> None:
+        try:
+            await checks.run_pending()
+        except SemanticCheckError as err:
+            self._refuse(err, [])
+        except BaseException:
+            self._stage = _CLOSED
+            raise
+
+    def _refuse(self, err: SemanticCheckError, events: list[Event]) -> NoReturn:
+        self._unread = max(self._read - err.offset, 0)
+        self._fail(err, events)
 
     # ------------------------------------------------------------------ looking
 
@@ -228,10 +363,61 @@ class PartialParser:
         """Return what there is so far.
 
         Returns:
-            A `PartialDict`, `PartialList` or `PartialStr`, or another scalar that has
+            With a schema a `Partial`, without one or for a JSON Schema dict a
+            `PartialDict` or `PartialList`; a `PartialStr`, or another scalar that has
             settled; `UNSET` before the root begins. It never changes afterwards.
         """
-        return UNSET if self._scanner is None else self._scanner.snapshot()
+        if self._scanner is None:
+            return UNSET
+        shown = self._scanner.snapshot()
+        if self._viewer is _UNKNOWN:
+            if shown is UNSET:
+                return shown
+            self._viewer = self._schema.viewer(shown)
+        return shown if self._viewer is None else self._viewer(shown)
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the final value is known, and nothing that may come can change it.
+
+        That is so once the root has closed and is valid, and for an object as soon as
+        each field of the schema has settled, the schema accepts them, and it ignores
+        other keys. `accept` gives the value.
+        """
+        if self._satisfied is None and self._stage in (_INSIDE, _AFTER):
+            self._satisfied = self._ask_schema()
+        return bool(self._satisfied) and self._stage != _CLOSED
+
+    def _ask_schema(self) -> bool | None:
+        """Whether the value is known; None is not yet."""
+        scanner = self._scanner
+        assert scanner is not None
+        end, closing = self._completed_at, ""
+        if self._stage == _INSIDE:
+            if not self._has_all_fields(scanner):
+                return None
+            end, closing = self._last_settled(), "}"
+        if self._value is UNSET:
+            try:
+                self._value = self._build(scanner, self._root_start, end, closing)
+            except SchemaMismatchError:
+                return False
+        return True
+
+    def _has_all_fields(self, scanner: Scanner) -> bool:
+        place = self._schema.place
+        source = place.object if place is not None else None
+        if isinstance(source, Tagged):
+            source = source.choose(scanner.settled_entries().get(source.key))
+        return (
+            isinstance(source, Fields)
+            and source.ignores_extra
+            and source.has_all(scanner.settled_at)
+        )
+
+    def _last_settled(self) -> int:
+        assert self._scanner is not None
+        return max(self._scanner.settled_at.values(), default=self._root_start)
 
     @property
     def report(self) -> ParseReport:
@@ -260,13 +446,15 @@ class PartialParser:
             chars=self._read,
             chunks=self._count_chunks(),
             settled_at=dict(scanner.settled_at) if scanner is not None else {},
+            stopped_early=self._stopped_early,
+            unread=self._unread,
         )
 
     # ------------------------------------------------------------------ closing
 
     def close(
         self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
-    ) -> Any:
+    ) -> _Value:
         """Decide that the output is complete, and return its value.
 
         Whether it is complete is decided by the text; the finish reason names the
@@ -289,6 +477,41 @@ class PartialParser:
             ContentFilteredError: A filter ended an output that is not complete.
             ParserStateError: The parser is used up.
         """
+        if self._checks is not None:
+            self._checks.refuse_async()
+        return self._close(finish_reason, refusal)
+
+    async def aclose(
+        self, finish_reason: RawFinishReason = None, *, refusal: str | None = None
+    ) -> _Value:
+        """Do what `close` does, and await the checks that are coroutine functions."""
+        value = self._close(finish_reason, refusal)
+        if self._checks is not None:
+            await self._await_checks(self._checks)
+        return value
+
+    def accept(self) -> _Value:
+        """Return the final value of a parser that is `satisfied`, and end the reading.
+
+        The report says that the stream was stopped early.
+
+        Raises:
+            ParserStateError: It is not satisfied, or used up.
+        """
+        if self._stage == _CLOSED:
+            raise self._used_up()
+        if not self.satisfied:
+            raise ParserStateError(
+                "the parser is not satisfied: something may still come; feed it on, "
+                "or close it"
+            )
+        end = self._completed_at if self._stage == _AFTER else self._last_settled()
+        self._stopped_early = True
+        self._unread = self._read - end
+        self._stage = _CLOSED
+        return cast("_Value", self._value)
+
+    def _close(self, finish_reason: RawFinishReason, refusal: str | None) -> _Value:
         if self._stage == _CLOSED:
             raise self._used_up()
         self._raw_finish = finish_reason
@@ -299,8 +522,11 @@ class PartialParser:
             value = self._decide()
         except PartialOutputError as err:
             self._fail(err, [])
+        if self._checks is not None and not self._checks.knows_root:
+            settled = FieldSettled((), value, self._completed_at)
+            self._run_checks([settled], self._checks)
         self._stage = _CLOSED
-        return value
+        return cast("_Value", value)
 
     def _decide(self) -> Any:
         scanner = self._scanner
@@ -310,7 +536,7 @@ class PartialParser:
             if not (scanner.is_bare_number and self._finish.is_normal):
                 raise self._truncated(scanner)
             scanner.end_bare_number()
-            self._end_root(self._read)
+            self._end_root(self._read, [])
         self._framing.finish(self._read)
         return self._final_value(scanner, self._root_start, self._completed_at)
 
@@ -333,7 +559,7 @@ class PartialParser:
             whole, start, end = framing.whole
             # A scalar must be the whole text; a container of the wrong kind with words
             # behind it is still the better thing to name.
-            if not framing.words_after_whole or _kind_of(whole.root) != "scalar":
+            if not framing.words_after_whole or kind_of(whole.root) != "scalar":
                 return self._scalar_or_mismatch(whole, start, end)
         if framing.malformed is not None:
             raise framing.malformed
@@ -344,27 +570,14 @@ class PartialParser:
         )
 
     def _scalar_or_mismatch(self, scanner: Scanner, start: int, end: int) -> Any:
-        kind = _kind_of(scanner.root)
+        kind = kind_of(scanner.root)
         if kind in self._schema.kinds:
             self._scanner = scanner
             self._root_start, self._completed_at = start, end
             self._fixes.extend(self._framing.fixes(self._text(0, self._read), 0))
             self._framing.segments = []
             return self._final_value(scanner, start, end)
-        raise self._wrong_root(kind, start)
-
-    def _wrong_root(self, kind: RootKind, offset: int) -> SchemaMismatchError:
-        expected = describe_kinds(self._schema.kinds)
-        return SchemaMismatchError(
-            errors=[
-                {
-                    "type": "root_type",
-                    "loc": (),
-                    "msg": f"root is {kind}, expected {expected}",
-                }
-            ],
-            offset=offset,
-        )
+        raise wrong_root(kind, self._schema.kinds, start)
 
     def _final_value(self, scanner: Scanner, start: int, end: int) -> Any:
         """Build the value from the text of the document, never from the tree."""
@@ -378,40 +591,39 @@ class PartialParser:
                     f"{self._finish.value}",
                 )
             )
-        text = self._fixed_text(scanner, start, end)
-        try:
-            value = json.loads(text)
-        except ValueError as err:
-            raise InvariantError(detail="the fixed text is not JSON") from err
-        if value != scanner.root:
-            raise InvariantError(detail="the tree differs from the text")
-        kind = _kind_of(value)
-        if kind not in self._schema.kinds:
-            raise self._wrong_root(kind, start)
-        try:
-            return self._schema.validate(text, value)
-        except SchemaMismatchError as err:
-            err.offset = self._read
-            raise
+        if self._has_no_field(scanner.root):
+            self._warnings.append(
+                ReportWarning(
+                    WarningKind.NO_FIELD_SET,
+                    (),
+                    end,
+                    "no field of the schema was set: forbid extra keys to refuse this",
+                )
+            )
+        if self._value is not UNSET:
+            return self._value
+        return self._build(scanner, start, end)
 
-    def _fixed_text(self, scanner: Scanner, start: int, end: int) -> str:
-        text = self._text(start, end)
-        if not scanner.fixes:
-            return text
-        parts = []
-        pos = 0
-        for fix in scanner.fixes:
-            at = fix.offset - start
-            # A comma that turned out to trail stands before fixes made since.
-            parts.append((at, fix))
-        parts.sort(key=lambda item: item[0])
-        out = []
-        for at, fix in parts:
-            out.append(text[pos:at])
-            out.append(fix.inserted)
-            pos = at + len(fix.removed)
-        out.append(text[pos:])
-        return "".join(out)
+    def _has_no_field(self, root: Any) -> bool:
+        """Whether an object has keys, and none of them is the schema's."""
+        if not root or not isinstance(root, dict) or self._schema.place is None:
+            return False
+        fields = self._schema.place.object
+        return (
+            isinstance(fields, Fields)
+            and fields.ignores_extra
+            and not fields.known.intersection(root)
+        )
+
+    def _build(self, scanner: Scanner, start: int, end: int, closing: str = "") -> Any:
+        """Validate the text of the document, to which nothing else can come."""
+        text = fixed_text(self._text(start, end), start, scanner.fixes) + closing
+        tree = scanner.settled_entries() if closing else scanner.root
+        try:
+            return read_document(text, tree, self._schema)
+        except SchemaMismatchError as err:
+            err.offset = start if err.errors[0]["type"] == "root_type" else end
+            raise
 
     # ------------------------------------------------------------------ failing
 
@@ -458,9 +670,21 @@ class PartialParser:
         err.finish_reason = self._raw_finish
         err.report = self.report
         err.events = tuple(events)
+        if isinstance(err, SchemaMismatchError) and not err.hint:
+            err.hint = find_hint(err.errors, self._tree(), self._schema.place)
         if isinstance(err, MalformedOutputError | NoJSONFoundError):
             err.excerpt = self._excerpt(err.offset)
         raise err
+
+    def _tree(self) -> Any:
+        """What has come of the root, for a hint."""
+        scanner = self._scanner
+        if scanner is None:
+            return UNSET
+        if scanner.root is not UNSET:
+            return scanner.root
+        frames = scanner.open_frames()
+        return frames[0].container if frames else UNSET
 
     def _excerpt(self, offset: int) -> str:
         # Nothing behind the place: what else a chunk held must not matter.
@@ -484,7 +708,7 @@ class PartialParser:
         return self._chunks[0][start:end] if self._chunks else ""
 
 
-def _kind_of(value: Any) -> RootKind:
-    if isinstance(value, dict):
-        return "object"
-    return "array" if isinstance(value, list) else "scalar"
+def _is_of_root(event: Event) -> bool:
+    return isinstance(event, Completed) or (
+        isinstance(event, FieldSettled) and not event.path
+    )

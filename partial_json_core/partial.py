@@ -47,11 +47,13 @@ def _read_only(self: object, *_args: object, **_kwargs: object) -> NoReturn:
 class PartialDict(dict[str, Any]):
     """An object that may still grow."""
 
-    # `open_segment` is the key of a string that is still being written.
-    __slots__ = ("is_open", "open_segment")
+    # `open_segment` is the key of a string that is still being written, `converted`
+    # holds what a schema made of values that have settled, by key.
+    __slots__ = ("converted", "is_open", "open_segment")
 
     is_open: bool
     open_segment: Segment | None
+    converted: dict[Segment, Any] | None
 
     def state(self, *path: Segment | Path) -> FieldState:
         """Return the state of the value at `path`.
@@ -78,10 +80,11 @@ class PartialDict(dict[str, Any]):
 class PartialList(list[Any]):
     """An array that may still grow."""
 
-    __slots__ = ("is_open", "open_segment")
+    __slots__ = ("converted", "is_open", "open_segment")
 
     is_open: bool
     open_segment: Segment | None
+    converted: dict[Segment, Any] | None
 
     def state(self, *path: Segment | Path) -> FieldState:
         """Return the state of the value at `path`; see `PartialDict.state`."""
@@ -120,7 +123,7 @@ class PartialStr(str):
 
     def state(self, *path: Segment | Path) -> FieldState:
         """Return the state of the string itself: a path into it is absent."""
-        if _flatten(path):
+        if flatten(path):
             return FieldState.ABSENT
         return FieldState.OPEN if self.is_open else FieldState.SETTLED
 
@@ -136,7 +139,7 @@ class PartialStr(str):
 def state_of(value: Any, path: tuple[Segment | Path, ...]) -> FieldState:
     """Return the state of the value at `path` below a snapshot."""
     is_open = bool(getattr(value, "is_open", False))
-    for segment in _flatten(path):
+    for segment in flatten(path):
         try:
             child = value[segment]
         except (LookupError, TypeError):
@@ -166,7 +169,8 @@ def _marks(container: Any) -> tuple[bool, Segment | None]:
     )
 
 
-def _flatten(path: tuple[Segment | Path, ...]) -> tuple[Segment, ...]:
+def flatten(path: tuple[Segment | Path, ...]) -> tuple[Segment, ...]:
+    """The segments of a path that was given as arguments or as one tuple."""
     if len(path) == 1 and isinstance(path[0], tuple | list):
         return tuple(path[0])
     return path  # type: ignore[return-value]  # segments, or the KeyError says so
@@ -181,6 +185,7 @@ def _rebuild(
     made = cls(items)
     made.is_open = is_open
     made.open_segment = open_segment
+    made.converted = None
     return made
 
 

@@ -40,6 +40,8 @@ class WarningKind(str, Enum):
     r"""`\f` or `\b` before a letter, as in an unescaped `\frac` or `D:\fonts`."""
     FINISH_REASON = "finish_reason"
     """The document is complete, and the finish reason is not a normal stop."""
+    NO_FIELD_SET = "no_field_set"
+    """An object without any field of the schema became a model of defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class ParseReport:
         chunks: Chunks read.
         settled_at: For an object at the root, the offset at which each field settled.
         stopped_early: The stream was stopped before its end.
+        unread: Characters that had come when the reading stopped, and were not read.
         attempts: Model calls that led to this output.
     """
 
@@ -95,6 +98,7 @@ class ParseReport:
     chunks: int = 0
     settled_at: Mapping[str, int] = field(default_factory=lambda: _NO_OFFSETS)
     stopped_early: bool = False
+    unread: int = 0
     attempts: int = 1
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -518,6 +518,31 @@ def test_white_space_behind_the_root_is_not(chunked: Cut) -> None:
     assert read(chunked('{"a": 1}' + " " * 99), limits=limits)[0] == {"a": 1}
 
 
+def test_a_separator_behind_the_root_is_followed_for_a_while(chunked: Cut) -> None:
+    """A field behind a separator is lost; behind a thousand blanks it is words."""
+    with pytest.raises(MalformedOutputError):
+        read(chunked('{"a": 1},' + " " * 900 + '"b"'))
+
+    assert read(chunked('{"a": 1},' + " " * 1100 + '"b"'))[0] == {"a": 1}
+
+
+@pytest.mark.parametrize("count", [33, 100])
+def test_a_long_run_of_backticks_is_an_ornament(count: int, chunked: Cut) -> None:
+    """A run that is too long for a fence is words, and so is a tag behind it."""
+    text = "`" * count + 'python {"a": 1}'
+
+    assert read(chunked(text)) == ({"a": 1}, [("prose", "`" * count + "python")])
+
+
+def test_many_small_candidates_in_one_chunk(chunked: Cut) -> None:
+    """Candidates that end or fail far from the end of a chunk leave the rest alone."""
+    text = '{"a": 1} ' + '[1] [2, 3] {"b" c} ' * 30 + "z" * 5000 + ' {"a": 1} done'
+    value, fixes = read(chunked(text), root="object")
+
+    assert value == {"a": 1}
+    assert ("repeated_document", '{"a": 1}') in fixes
+
+
 def test_a_limit_holds_in_what_may_be_prose(chunked: Cut) -> None:
     """Limits hold while it is open whether a text begins with its document."""
     with pytest.raises(LimitExceededError):

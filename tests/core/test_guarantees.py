@@ -1,4 +1,4 @@
-"""The guarantees G1 to G9, as the documentation numbers them (G4 needs the guard)."""
+"""The guarantees G1 to G9, as the documentation numbers them (G4 is in `test_guard.py`)."""
 
 from __future__ import annotations
 
@@ -111,14 +111,18 @@ def merged(events: list[Any]) -> list[Any]:
     return out
 
 
-def read(chunks: list[str], **options: Any) -> tuple[Any, list[Any], Any]:
-    """Read chunks; returns the outcome, the merged events and the fixes."""
+def read(
+    chunks: list[str], *, look: bool = False, **options: Any
+) -> tuple[Any, list[Any], Any]:
+    """Read chunks, looking at snapshots or not; outcome, merged events and fixes."""
     parser = PartialParser(**options)
     events: list[Any] = []
     outcome: Any
     try:
         for chunk in chunks:
             events += parser.feed(chunk)
+            if look:
+                parser.snapshot()
         outcome = ("value", repr(parser.close("stop")))
     except PartialOutputError as err:
         events += err.events
@@ -136,7 +140,29 @@ def test_g1_chunking_never_matters(
     whole = read([text], policy=policy)
 
     assert read(list(text), policy=policy) == whole
+    assert read(list(text), policy=policy, look=True) == whole
+    assert read([text], policy=policy, look=True) == whole
     assert read(cuts(data, text), policy=policy) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["',
+        '[["a"], ["b',
+        '{"k": ["v',
+        '[1, "\\u00',
+        '{"a": 1}{"a": 1}{"b": 2}',
+        "[] [] [1] and more",
+    ],
+)
+def test_g1_where_looking_or_a_chunk_once_mattered(text: str) -> None:
+    """G1: the open path does not depend on snapshots, nor events on a later error."""
+    whole = read([text])
+    for size in range(1, len(text)):
+        chunks = [text[i : i + size] for i in range(0, len(text), size)]
+        assert read(chunks) == whole
+        assert read(chunks, look=True) == whole
 
 
 @given(document=documents, data=st.data())
@@ -332,6 +358,13 @@ SHAPES = {
     "ticks": lambda n: "`` " * (n // 3),
     "tags": lambda n: "<thin <think" * (n // 12),
     "braces": lambda n: "{{ " * (n // 3),
+    "one run of ticks": lambda n: "`" * n,
+    "reasoning blocks": lambda n: "<think>a</think>" * (n // 16),
+    "citations": lambda n: "see [1] and [2, 3]. " * (n // 20),
+    "arrays": lambda n: "[1] " * (n // 4),
+    "repeated documents": lambda n: '{"a": 1} ' * (n // 9),
+    "brackets behind": lambda n: '{"a": 1} ' + "word {x} [1] " * (n // 13),
+    "a separator behind": lambda n: '{"a": 1},' + " " * n,
 }
 
 

@@ -480,24 +480,40 @@ def test_a_bare_number_waits_for_the_end() -> None:
 
 
 class Node:
-    """A schema node that records where it was asked."""
+    """A schema node that records where it was asked, and its own place."""
+
+    label = ()
+    exact = None
+    rule = None
 
     def __init__(self, path: tuple[Any, ...], asked: list[Any]) -> None:
         self.path = path
         self.asked = asked
 
-    def child(self, segment: Any) -> Node | None:
-        self.asked.append((*self.path, segment))
+    def open(self, bracket: str) -> Node | None:
+        self.asked.append((*self.path, bracket))
+        return self
+
+    def child(self, segment: Any, _container: Any) -> Node | None:
         return Node((*self.path, segment), self.asked) if segment != "b" else None
+
+    def is_full(self, _container: Any) -> bool:
+        return False
+
+    def close(self, container: Any) -> Any:
+        return len(container)
 
 
 def test_each_open_container_carries_its_schema_node(chunked: Cut) -> None:
     """The node of a container comes from its parent's, and none stays none."""
     asked: list[Any] = []
-    scanner = Scanner(FixPolicy.SYNTAX_SAFE, Limits(), None, Node((), asked))
+    place: Any = Node((), asked)
+    scanner = Scanner(FixPolicy.SYNTAX_SAFE, Limits(), None, place)
     base = 0
     for chunk in chunked('{"a": [{}, []], "b": {"c": {}}}'):
         scanner.feed(chunk, base, [])
         base += len(chunk)
 
-    assert asked == [("a",), ("a", 0), ("a", 1), ("b",)]
+    assert asked == [("{",), ("a", "["), ("a", 0, "{"), ("a", 1, "[")]
+    assert scanner.root.converted == {"a": 2}
+    assert scanner.root["a"].converted == {0: 0, 1: 0}

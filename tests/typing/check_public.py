@@ -10,10 +10,12 @@ from pydantic import BaseModel
 from langchain_partial import SafePartialParser
 from partial_json_core import (
     FieldSettled,
+    FieldState,
     FinishReason,
     FixKind,
     FixPolicy,
     Limits,
+    Partial,
     PartialParser,
     TruncatedOutputError,
     aiter_partial,
@@ -46,6 +48,34 @@ def read(chunks: list[str]) -> Any:
         return parser.close(FinishReason.STOP)
     except TruncatedOutputError as err:
         return err.salvage().value
+
+
+def rebuild(partial: Partial[Ticket]) -> str | None:
+    """A partial is a type hint, and its attributes are Any."""
+    if partial.state("title") is FieldState.SETTLED:
+        title: str = partial.title
+        return title
+    nested: FieldState = partial.items[0].state("name")
+    shown: dict[str, Any] = partial.model_dump(mode="json")
+    del nested, shown
+    return partial.model_dump_json()
+
+
+def infer(text: str, chunks: list[str]) -> Ticket:
+    """The schema's type is the type of the final value."""
+    ticket: Ticket = loads(text, Ticket, checks={"/title": print}, early=["/title"])
+    parser = PartialParser(Ticket)
+    same: Ticket = parser.close("stop")
+    plain: Any = PartialParser().close()
+    rows: list[Ticket] = loads(text, list[Ticket])
+    schema: Any = loads(text, {"type": "object"})
+    for item in iter_partial(chunks, Ticket, stop_early=True):
+        known: Partial[Ticket] | Ticket = item
+        if isinstance(item, Ticket):
+            return item
+        del known
+    del same, plain, rows, schema
+    return parser.accept() if parser.satisfied else ticket
 
 
 def drive(chunks: list[str]) -> Iterator[Any]:
