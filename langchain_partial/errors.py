@@ -2,7 +2,8 @@
 
 An error that a fixer may reasonably answer (malformed, ambiguous, no JSON, schema) is
 an `OutputParserException` as well. A cut, refused or filtered output and one that went
-beyond a limit is not: no fixer may invent the rest of it.
+beyond a limit is not: no fixer may invent the rest of it. Neither is one that a check
+refused: a fixer sees the text only, and would make up a value that passes.
 """
 
 from __future__ import annotations
