@@ -245,6 +245,8 @@ def _root_kinds(core_schema: Any) -> frozenset[RootKind]:
         seen.add(id(schema))
         if schema["type"] == "definitions":
             definitions |= {item["ref"]: item for item in schema["definitions"]}
+        if schema.get("on_error", "raise") != "raise":
+            return ALL_KINDS
         kind = _KINDS.get(schema["type"])
         if schema["type"] == "nullable":
             kinds.add("scalar")

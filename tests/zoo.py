@@ -36,8 +36,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import PydanticOmit, PydanticUseDefault
-from typing_extensions import TypedDict
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+from pydantic_core import PydanticOmit, PydanticUseDefault, core_schema
+from typing_extensions import TypeAliasType, TypedDict
 
 
 class Color(enum.Enum):
@@ -162,6 +163,92 @@ class Movie(TypedDict, total=False):
 
 class Names(RootModel[list[str]]):
     pass
+
+
+class OneName(RootModel[Annotated[list[str], Field(max_length=1)]]):
+    pass
+
+
+class Renamed(BaseModel):
+    model_config = ConfigDict(str_max_length=9)
+    kind: Literal["a"] = Field(alias="Kind")
+    text: str = ""
+
+
+class Other(BaseModel):
+    kind: Literal["b"] = Field(alias="Kind")
+    rows: Annotated[list[int], Field(max_length=1)] = []
+
+
+class First(BaseModel):
+    kind: Literal[1]
+
+
+class Second(BaseModel):
+    kind: Literal[2]
+
+
+@pydantic_dataclass
+class Checked:
+    n: int
+    hidden: int = dataclasses.field(default=0, init=False)
+
+    @model_validator(mode="after")
+    def _small(self) -> Checked:
+        if self.n > 9:
+            raise ValueError("too large")
+        return self
+
+
+@pydantic_dataclass
+class Prepared:
+    n: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take(cls, value: Any) -> Any:
+        return value
+
+
+class Forgiving:
+    """An int of which an error becomes 0."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        return core_schema.with_default_schema(
+            core_schema.list_schema(core_schema.int_schema()),
+            default=[],
+            on_error="default",
+        )
+
+
+class Informed(BaseModel):
+    first: int
+    inner: Inner
+
+    @field_validator("inner")
+    @classmethod
+    def _inner(cls, value: Inner, info: ValidationInfo) -> Inner:
+        if value.n < info.data.get("first", 0):
+            raise ValueError("inner is below first")
+        return value
+
+
+Nested = TypeAliasType("Nested", "int | list[Nested]")
+Word = TypeAliasType("Word", Annotated[str, Field(max_length=30)])
+
+
+class Words(BaseModel):
+    model_config = ConfigDict(str_max_length=3)
+    one: Word
+    both: dict[str, Word] = {}
+    tree: Nested = 0
+
+
+ONE_OR_TWO = (
+    Annotated[list[int], Field(max_length=1)]
+    | Annotated[list[str], Field(max_length=2)]
+)
 
 
 class Table(RootModel[dict[str, Inner]]):
@@ -407,6 +494,70 @@ ZOO: dict[str, tuple[Any, list[str]]] = {
     "custom": (Custom, ['{"n": "x"}', '{"a": []}', "[]"]),
     "point": (Point, ['{"x": 1}', '{"x": "y"}', "[1]", '{"x": 1, "z": 2}', "{}"]),
     "movie": (Movie, ['{"title": "x"}', '{"year": "y"}', "[]", "{}"]),
+    "one_name": (OneName, ['["a"]', '["a", "b"]', "{}"]),
+    "bounded_union": (
+        ONE_OR_TWO,
+        ["[1]", "[1, 2]", '["a", "b", "c"]', '["a", 1]', "[]"],
+    ),
+    "deep_bounded_union": (
+        dict[str, ONE_OR_TWO] | int,
+        ['{"a": [1]}', '{"a": ["x", "y", "z"]}', '{"a": [1, "x"]}', '{"a": [{}]}', "1"],
+    ),
+    "model_union": (
+        Inner | Between | Other,
+        [
+            '{"low": 1, "high": 2}',
+            '{"n": {"a": 1}}',
+            '{"low": [], "n": []}',
+            '{"Kind": "b", "rows": [1, 2]}',
+            '{"rows": [1, 2], "n": "x", "low": {}}',
+        ],
+    ),
+    "renamed_tag": (
+        Annotated[Renamed | Other, Field(discriminator="kind")],
+        [
+            '{"Kind": "a"}',
+            '{"Kind": "a", "text": "0123456789"}',
+            '{"kind": "a"}',
+            '{"Kind": "b", "rows": [1, 2]}',
+            '{"rows": [1, 2], "Kind": "b"}',
+            '{"Kind": "c"}',
+        ],
+    ),
+    "tag_in_union": (
+        Annotated[Renamed | Other, Field(discriminator="kind")] | list[int],
+        [
+            '{"Kind": "a"}',
+            '{"Kind": "b", "rows": ["x"]}',
+            '{"Kind": "x"}',
+            "[1]",
+            '["x"]',
+        ],
+    ),
+    "number_tag": (
+        Annotated[First | Second, Field(discriminator="kind")],
+        ['{"kind": 1}', '{"kind": 3}', '{"kind": "1"}'],
+    ),
+    "checked": (Checked, ['{"n": 1}', '{"n": 10}', '{"n": 1, "hidden": 2}', "[1]"]),
+    "prepared": (Prepared, ['{"n": 1}', '{"n": "x"}']),
+    "forgiving": (Forgiving, ["[1]", '["x"]', "{}", '"x"']),
+    "informed": (
+        Informed,
+        [
+            '{"first": 1, "inner": {"n": 2}}',
+            '{"first": 3, "inner": {"n": 2}}',
+            '{"first": 1, "inner": {"n": "x"}}',
+        ],
+    ),
+    "nested_alias": (Nested, ["1", "[1, [2, [3]]]", '[1, ["x"]]', "{}"]),
+    "words": (
+        Words,
+        [
+            '{"one": "abcdef"}',
+            '{"one": "abc", "both": {"a": "abcdef"}}',
+            '{"one": "a", "tree": [[1], "x"]}',
+        ],
+    ),
     "names": (Names, ['["a"]', "[1]", "{}", "3"]),
     "table": (Table, ['{"a": {"n": 1}}', '{"a": {"n": "x"}}', "[]"]),
     "after": (Annotated[int, AfterValidator(_even)], ["2", "3", '"x"', "{}"]),

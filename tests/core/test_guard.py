@@ -73,6 +73,8 @@ def assert_same_verdict(schema: Any, text: str) -> None:
     kind, theirs = pydantics(schema, text)
     results = [ours(schema, text, size) for size in (1, 3, len(text) or 1)]
     results.append(ours(schema, text, 1, early=False))
+    results.append(ours(schema, text, 1, early=["/*", "/*/a"]))
+    results.append(ours(schema, text, 3, early=["/*/*/*", "/x/0"]))
 
     for found, outcome in results:
         if kind == FAULT:
