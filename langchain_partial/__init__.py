@@ -32,8 +32,16 @@ from .errors import (
     translate,
 )
 from .parser import SafePartialParser
+from .streams import ElementStream, Rejected, SettledField, SettledFields
+from .tools import (
+    PartialToolCall,
+    PartialToolCalls,
+    SafePartialToolsParser,
+    SafeToolCall,
+)
 
 __all__ = [
+    "ElementStream",
     "LangChainAmbiguousOutputError",
     "LangChainContentFilteredError",
     "LangChainDuplicateKeyError",
@@ -41,6 +49,13 @@ __all__ = [
     "LangChainNoJSONFoundError",
     "LangChainRefusedOutputError",
     "LangChainSchemaMismatchError",
+    "PartialToolCall",
+    "PartialToolCalls",
+    "Rejected",
     "SafePartialParser",
+    "SafePartialToolsParser",
+    "SafeToolCall",
+    "SettledField",
+    "SettledFields",
     "translate",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation
+
+from ._calls import Fragment, fragments
 
 # Where the providers put the reason in `response_metadata`; OpenRouter says `length` in
 # `native_finish_reason` only, beside a `finish_reason` of `tool_calls`.
@@ -23,13 +25,13 @@ class Piece(NamedTuple):
         text: The characters that belong to the answer; no reasoning, no tool calls.
         finish_reasons: The finish reasons it names, as the provider spells them.
         refusal: The refusal text, or None.
-        has_tool_calls: It carries tool calls or parts of them.
+        calls: The parts of tool calls that it carries.
     """
 
     text: str
     finish_reasons: tuple[Any, ...] = ()
     refusal: str | None = None
-    has_tool_calls: bool = False
+    calls: Sequence[Fragment] = ()
 
 
 def read(chunk: object) -> Piece:
@@ -70,10 +72,7 @@ def _read_message(message: BaseMessage) -> Piece:
         content if isinstance(content, str) else str(message.text),
         _finish_reasons(metadata) if metadata else (),
         _refusal(message),
-        bool(
-            getattr(message, "tool_call_chunks", None)
-            or getattr(message, "tool_calls", None)
-        ),
+        fragments(message),
     )
 
 

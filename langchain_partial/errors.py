@@ -8,7 +8,7 @@ refused: a fixer sees the text only, and would make up a value that passes.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from langchain_core import exceptions as _exceptions
 from langchain_core.exceptions import OutputParserException
@@ -46,23 +46,34 @@ class LangChainDuplicateKeyError(DuplicateKeyError, LangChainMalformedOutputErro
 
 
 class LangChainAmbiguousOutputError(AmbiguousOutputError, _FixableError):
-    """The output holds two different documents."""
+    """The output holds two different documents.
+
+    Attributes:
+        calls: How many tool calls there are, where only one is read, or 0.
+    """
+
+    calls: int = 0
+
+    def __init__(self, *, calls: int = 0, **common: Any) -> None:
+        AmbiguousOutputError.__init__(self, **common)
+        self.calls = calls
+
+    def _sentence(self) -> str:
+        if self.calls == 1:
+            return (
+                "ambiguous output: a document in the text and a tool call beside it; "
+                "read the calls with SafePartialToolsParser"
+            )
+        if self.calls:
+            return (
+                f"ambiguous output: {self.calls} tool calls, and this parser reads "
+                f"one; use SafePartialToolsParser"
+            )
+        return super()._sentence()
 
 
 class LangChainNoJSONFoundError(NoJSONFoundError, _FixableError):
-    """The output holds no JSON document of the expected kind.
-
-    Attributes:
-        has_tool_calls: The message holds tool calls.
-    """
-
-    has_tool_calls: bool = False
-
-    def _sentence(self) -> str:
-        sentence = super()._sentence()
-        if not self.has_tool_calls:
-            return sentence
-        return f"{sentence}; the answer stands in tool calls, this parser reads text"
+    """The output holds no JSON document of the expected kind."""
 
 
 class LangChainSchemaMismatchError(SchemaMismatchError, _FixableError):

@@ -2,53 +2,38 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import (
     AsyncIterator,
     Callable,
     Collection,
     Iterator,
     Mapping,
-    Sequence,
 )
-from contextlib import aclosing, closing
 from typing import Any, Final, Generic, TypeVar, cast, get_origin, overload
 
 from langchain_core.callbacks import (
-    AsyncCallbackManagerForChainRun,
-    CallbackManagerForChainRun,
     adispatch_custom_event,
     dispatch_custom_event,
 )
 from langchain_core.messages import BaseMessage
-from langchain_core.output_parsers import BaseTransformOutputParser
 from langchain_core.outputs import ChatGeneration, Generation
 from langchain_core.runnables import RunnableConfig
-from pydantic import ConfigDict, model_validator
+from pydantic import model_validator
 from typing_extensions import TypedDict, Unpack
 
 from partial_json_core import (
-    UNSET,
-    Event,
     FieldSettled,
-    FinishReason,
     FixPolicy,
     Limits,
-    Partial,
-    PartialDict,
-    PartialList,
-    PartialOutputError,
     PartialParser,
-    PartialStr,
     compact_schema,
 )
 
-from ._messages import Piece, read, read_generation
-from ._upstream import AsyncUpstream, Upstream
-from .errors import (
-    LangChainNoJSONFoundError,
-    LangChainRefusedOutputError,
-    translate,
-)
+from ._base import ClosingParser
+from ._messages import read_generation
+from ._patches import Patches
+from ._reader import Reader
 
 _Value = TypeVar("_Value")
 
@@ -56,12 +41,10 @@ _INSTRUCTIONS: Final = (
     "Answer with one JSON document and nothing else: no words around it, no code "
     "fence, no comments."
 )
-# Snapshots that LangChain cannot add up. It adds the items of a stream with `+`, so a
-# settled 21 followed by the final 21 would reach the next step as 42.
-_SNAPSHOTS: Final = (Partial, PartialDict, PartialList, PartialStr)
 _EVENT: Final = "field_settled"
 _OPTIONS: Final = (
-    *("policy", "limits", "early", "checks", "stop_early", "watch", "root", "name"),
+    *("policy", "limits", "early", "checks", "stop_early", "diff", "watch", "root"),
+    "name",
 )
 
 
@@ -71,13 +54,16 @@ class _Options(TypedDict, total=False):
     early: bool | Collection[str]
     checks: Mapping[str, Callable[[Any], Any]] | None
     stop_early: bool
+    diff: bool
     watch: Collection[str] | None
     root: str
     name: str | None
 
 
-class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
+class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
     """Streams what a model writes as it settles, and never hands over a cut answer.
+
+    The answer is the text of the model, or the arguments of its only tool call.
 
     Put it behind a model: ``chain = prompt | llm | SafePartialParser(Ticket)``.
     ``invoke`` gives the final value or raises. ``stream`` yields a snapshot each time
@@ -99,6 +85,8 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             functions need ``ainvoke`` or ``astream``.
         stop_early: End a stream with the final value as soon as it is known, and stop
             the model: nothing that it may still write could change the value.
+        diff: Yield JSON Patch operations (RFC 6902) in place of snapshots: applied in
+            order to None they rebuild each snapshot, and in the end the document.
         watch: JSON Pointer patterns (``/rows/*/amount``) of values that a stream
             reports as they settle, in custom events named ``field_settled`` with
             ``path``, ``value`` and ``offset``; None is every value.
@@ -116,15 +104,13 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         {'city': 'Oslo'}
     """
 
-    # The base class ignores unknown names: a misspelt option would be no option.
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
     pydantic_object: Any = None
     policy: FixPolicy = FixPolicy.SYNTAX_SAFE
     limits: Limits = Limits()
     early: Any = True
     checks: Any = None
     stop_early: bool = False
+    diff: bool = False
     watch: Any = ()
     root: Any = "auto"
 
@@ -188,18 +174,6 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
 
     # ------------------------------------------------------------ whole outputs
 
-    def parse(self, text: str) -> _Value:
-        """Read a whole output.
-
-        Raises:
-            PartialOutputError: See `partial_json_core.loads`.
-        """
-        return self.parse_result([Generation(text=text)])
-
-    async def aparse(self, text: str) -> _Value:
-        """Read a whole output, without a thread."""
-        return await self.aparse_result([Generation(text=text)])
-
     def parse_result(
         self, result: list[Generation], *, partial: bool = False
     ) -> _Value:
@@ -222,10 +196,10 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             return cast("_Value", reader.snapshot())
         return cast("_Value", reader.close())
 
-    def _read_first(self, result: list[Generation]) -> tuple[_Reader, str]:
+    def _read_first(self, result: list[Generation]) -> tuple[Reader, str]:
         first = result[0]
         message = first.message if isinstance(first, ChatGeneration) else None
-        reader = _Reader(self._new_parser(()), message)
+        reader = Reader(functools.partial(self._new_parser, ()), message)
         return reader, reader.take(read_generation(first))
 
     async def aparse_result(
@@ -245,104 +219,42 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         input: Iterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
     ) -> Iterator[Any]:
-        reader = _Reader(self._new_parser(self.watch))
+        reader = Reader(functools.partial(self._new_parser, self.watch))
+        patches = Patches(reader) if self.diff else None
+        news = reader.news if patches is None else patches.news
         for chunk in input:
             for event in reader.feed(chunk):
                 if isinstance(event, FieldSettled):
                     data = _event_data(event)
                     dispatch_custom_event(_EVENT, data, config=config)
             if self.stop_early and reader.is_satisfied:
-                yield reader.accept()
+                yield from _last(patches, reader.accept())
                 return
-            if (snapshot := reader.news()) is not None:
-                yield snapshot
-        yield reader.close()
+            if (found := news()) is not None:
+                yield found
+        yield from _last(patches, reader.close())
 
     async def _atransform(
         self,
         input: AsyncIterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
     ) -> AsyncIterator[Any]:
-        reader = _Reader(self._new_parser(self.watch))
+        reader = Reader(functools.partial(self._new_parser, self.watch))
+        patches = Patches(reader) if self.diff else None
+        news = reader.news if patches is None else patches.news
         async for chunk in input:
             for event in await reader.afeed(chunk):
                 if isinstance(event, FieldSettled):
                     data = _event_data(event)
                     await adispatch_custom_event(_EVENT, data, config=config)
             if self.stop_early and reader.is_satisfied:
-                yield reader.accept()
-                return
-            if (snapshot := reader.news()) is not None:
-                yield snapshot
-        yield await reader.aclose()
-
-    def transform(
-        self,
-        input: Iterator[str | BaseMessage],  # noqa: A002 - the base class names it
-        config: RunnableConfig | None = None,
-        **kwargs: Any,  # noqa: ARG002 - the base class takes and ignores them too
-    ) -> Iterator[Any]:
-        """Read a stream of chunks.
-
-        Put the parser last where a ``break`` has to stop the model: synchronous
-        LangChain reads the input of each later step to its end when that step is
-        closed. Asynchronous streams and errors stop the model through later steps.
-
-        Args:
-            input: What the model yields.
-            config: The configuration of the run.
-            **kwargs: Not used.
-
-        Yields:
-            Snapshots that changed; the last item is the final value.
-
-        Raises:
-            PartialOutputError: As soon as the output cannot become valid, or when it
-                ended before it was complete. The model has been stopped.
-        """
-        upstream = Upstream(iter(input))
-
-        def read_and_close(
-            source: Iterator[str | BaseMessage],
-            run_manager: CallbackManagerForChainRun,  # noqa: ARG001 - comes with it
-            config: RunnableConfig,
-        ) -> Iterator[Any]:
-            with closing(upstream):
-                yield from self._transform(source, config)
-
-        items = self._transform_stream_with_config(
-            upstream, read_and_close, config, run_type="parser"
-        )
-        # In this order: the upstream has ended by the time that LangChain drains it.
-        with closing(items), closing(upstream):  # type: ignore[type-var]  # a generator
-            # Not `yield from`: GeneratorExit must reach this frame first.
-            for item in items:  # noqa: UP028 - see above
-                yield item
-
-    async def atransform(
-        self,
-        input: AsyncIterator[str | BaseMessage],  # noqa: A002 - the base class names it
-        config: RunnableConfig | None = None,
-        **kwargs: Any,  # noqa: ARG002 - the base class takes and ignores them too
-    ) -> AsyncIterator[Any]:
-        """Read an asynchronous stream of chunks; see `transform`."""
-        upstream = AsyncUpstream(aiter(input))
-
-        async def read_and_close(
-            source: AsyncIterator[str | BaseMessage],
-            run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 - as above
-            config: RunnableConfig,
-        ) -> AsyncIterator[Any]:
-            async with aclosing(upstream):
-                async for item in self._atransform(source, config):
+                for item in _last(patches, reader.accept()):
                     yield item
-
-        items = self._atransform_stream_with_config(
-            upstream, read_and_close, config, run_type="parser"
-        )
-        async with aclosing(items), aclosing(upstream):  # type: ignore[type-var]  # as above
-            async for item in items:
-                yield item
+                return
+            if (found := news()) is not None:
+                yield found
+        for item in _last(patches, await reader.aclose()):
+            yield item
 
     # -------------------------------------------------------------- description
 
@@ -364,109 +276,12 @@ class SafePartialParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         return "safe_partial_parser"
 
 
-class _Reader:
-    """One output: the core parser, and what the chunks said about their end."""
-
-    __slots__ = ("_has_tool_calls", "_message", "_parser", "_reasons", "_refusal")
-
-    def __init__(
-        self, parser: PartialParser[Any], message: BaseMessage | None = None
-    ) -> None:
-        self._parser = parser
-        self._message = message
-        self._reasons: list[Any] = []
-        self._refusal: str | None = None
-        self._has_tool_calls = False
-
-    def feed(self, chunk: object) -> Sequence[Event]:
-        """Read a chunk; returns the events that it caused."""
-        # Strings need no looking into; this is the hot path of a stream.
-        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
-        if not text:
-            return ()
-        try:
-            return self._parser.feed(text)
-        except PartialOutputError as err:
-            raise translate(err) from err.__cause__
-
-    async def afeed(self, chunk: object) -> Sequence[Event]:
-        """Read a chunk, and await the checks that are coroutine functions."""
-        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
-        if not text:
-            return ()
-        try:
-            return await self._parser.afeed(text)
-        except PartialOutputError as err:
-            raise translate(err) from err.__cause__
-
-    @property
-    def is_satisfied(self) -> bool:
-        """Whether the final value is known."""
-        return self._parser.satisfied
-
-    def accept(self) -> Any:
-        """Return the final value, and leave the rest unread."""
-        return self._parser.accept()
-
-    def take(self, piece: Piece) -> str:
-        """Note what a piece says about the end; returns its text."""
-        text, reasons, refusal, has_tool_calls = piece
-        if reasons:
-            self._reasons += reasons
-        if refusal is not None:
-            self._refusal = (self._refusal or "") + refusal
-        if has_tool_calls:
-            self._has_tool_calls = True
-        return text
-
-    def news(self) -> Any:
-        """A snapshot that has changed and can be shown, or None."""
-        if not self._parser.changed:
-            return None
-        found = self._parser.snapshot()
-        return found if isinstance(found, _SNAPSHOTS) else None
-
-    def snapshot(self) -> Any:
-        """What there is so far, or None."""
-        found = self._parser.snapshot()
-        return None if found is UNSET else found
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the provider says that the model refused."""
-        return (
-            self._refusal is not None
-            or FinishReason.parse(self._reasons) is FinishReason.REFUSAL
-        )
-
-    def close(self) -> Any:
-        """Return the final value, or raise what LangChain knows."""
-        try:
-            return self._parser.close(self._finish_reason(), refusal=self._refusal)
-        except PartialOutputError as err:
-            raise self._translate(err) from err.__cause__
-
-    async def aclose(self) -> Any:
-        """Do what `close` does, and await the checks that are coroutine functions."""
-        reason = self._finish_reason()
-        try:
-            return await self._parser.aclose(reason, refusal=self._refusal)
-        except PartialOutputError as err:
-            raise self._translate(err) from err.__cause__
-
-    def _translate(self, err: PartialOutputError) -> PartialOutputError:
-        made = translate(err)
-        if isinstance(made, LangChainNoJSONFoundError):
-            made.has_tool_calls = self._has_tool_calls
-        if isinstance(made, LangChainRefusedOutputError):
-            made.raw_message = self._message
-        return made
-
-    def _finish_reason(self) -> Any:
-        """The most telling reason of all chunks, as it was given."""
-        known = [FinishReason.parse(reason) for reason in self._reasons]
-        worst = FinishReason.parse(self._reasons) if self._reasons else None
-        return self._reasons[known.index(worst)] if worst in known else None
+def _last(patches: Patches | None, value: Any) -> Iterator[Any]:
+    """What a stream ends with: the final value, or what still leads to it."""
+    if patches is None:
+        yield value
+    elif (found := patches.last()) is not None:
+        yield found
 
 
 def _event_data(event: FieldSettled) -> dict[str, Any]:

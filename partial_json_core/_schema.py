@@ -9,11 +9,12 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from ._core_schema import Compiler
-from ._guard import Place, document_path, plain_errors
+from ._guard import UNJUDGED, Mismatch, Place, document_path, plain_errors
 from ._json_schema import JSONCompiler, list_errors
 from ._views import viewer_of
 from .errors import SchemaMismatchError, shorten
 from .partial import PartialDict, PartialList
+from .paths import Path
 
 RootKind: TypeAlias = Literal["object", "array", "scalar"]
 Root: TypeAlias = Literal["auto", "object", "array", "scalar"]
@@ -78,6 +79,32 @@ class Schema:
         """Return what shows a root of which not all has come."""
         viewer = self.viewer(raw)
         return raw if viewer is None else viewer(raw)
+
+    def validate_at(self, path: Path, value: Any) -> Any:
+        """Return what the schema makes of one value of a document.
+
+        Args:
+            path: Where the value stands.
+            value: The value, as plain JSON.
+
+        Returns:
+            The converted value; the value itself where the schema alone cannot tell,
+            because it takes the whole document to.
+
+        Raises:
+            SchemaMismatchError: The value is not valid; ``loc`` begins at it.
+        """
+        place = self.place
+        try:
+            for segment in path:
+                if place is None:
+                    return value
+                node = place.open("[" if isinstance(segment, int) else "{")
+                place = node.child(segment, ()) if node is not None else None
+            found = UNJUDGED if place is None else place.convert(value)
+        except Mismatch as err:
+            raise SchemaMismatchError(errors=err.errors, path=path) from err.__cause__
+        return value if found is UNJUDGED else found
 
     def validate(self, text: str, value: Any) -> Any:
         """Return the final value of a complete document.

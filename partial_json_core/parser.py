@@ -359,8 +359,11 @@ class PartialParser(Generic[_Value]):
         """Whether a snapshot would show more than the last one did."""
         return self._scanner is not None and self._scanner.changed
 
-    def snapshot(self) -> Any:
+    def snapshot(self, *, plain: bool = False) -> Any:
         """Return what there is so far.
+
+        Args:
+            plain: Show what an output without a schema would.
 
         Returns:
             With a schema a `Partial`, without one or for a JSON Schema dict a
@@ -370,6 +373,8 @@ class PartialParser(Generic[_Value]):
         if self._scanner is None:
             return UNSET
         shown = self._scanner.snapshot()
+        if plain:
+            return shown
         if self._viewer is _UNKNOWN:
             if shown is UNSET:
                 return shown

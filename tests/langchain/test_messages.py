@@ -186,8 +186,8 @@ def test_refusals_are_found_where_providers_put_them(
     ids=["message", "chunk"],
 )
 def test_tool_calls_are_noticed(message: AIMessage) -> None:
-    """A message says whether it holds tool calls."""
-    assert read(message).has_tool_calls
+    """The parts of tool calls are taken from chunks and from whole messages."""
+    assert len(read(message).calls) == 1
 
 
 def test_a_plain_generation_is_whole() -> None:

@@ -44,6 +44,7 @@ def test_the_public_names_are_pinned() -> None:
     import langchain_partial
 
     assert langchain_partial.__all__ == [
+        "ElementStream",
         "LangChainAmbiguousOutputError",
         "LangChainContentFilteredError",
         "LangChainDuplicateKeyError",
@@ -51,6 +52,13 @@ def test_the_public_names_are_pinned() -> None:
         "LangChainNoJSONFoundError",
         "LangChainRefusedOutputError",
         "LangChainSchemaMismatchError",
+        "PartialToolCall",
+        "PartialToolCalls",
+        "Rejected",
         "SafePartialParser",
+        "SafePartialToolsParser",
+        "SafeToolCall",
+        "SettledField",
+        "SettledFields",
         "translate",
     ]

@@ -1,0 +1,79 @@
+"""How an output ended: finish reasons, refusals, and calls that may have been cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partial_json_core import (
+    FinishReason,
+    PartialParser,
+    TruncatedOutputError,
+)
+
+from ._calls import Call
+from ._messages import Piece
+
+
+class Ends:
+    """What the chunks of one output said about its end.
+
+    Attributes:
+        refusal: What the provider sent as a refusal, or None.
+    """
+
+    __slots__ = ("_reasons", "refusal")
+
+    def __init__(self) -> None:
+        self._reasons: list[Any] = []
+        self.refusal: str | None = None
+
+    def note(self, piece: Piece) -> None:
+        """Take what a piece says."""
+        if piece.finish_reasons:
+            self._reasons += piece.finish_reasons
+        if piece.refusal is not None:
+            self.refusal = (self.refusal or "") + piece.refusal
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the provider says that the model refused."""
+        return (
+            self.refusal is not None
+            or FinishReason.parse(self._reasons) is FinishReason.REFUSAL
+        )
+
+    @property
+    def reason(self) -> Any:
+        """The most telling reason of all chunks, as it was given."""
+        known = [FinishReason.parse(reason) for reason in self._reasons]
+        worst = FinishReason.parse(self._reasons) if self._reasons else None
+        return self._reasons[known.index(worst)] if worst in known else None
+
+
+def complete_call(
+    parser: PartialParser[Any], call: Call, length: int, ends: Ends
+) -> None:
+    """Read what the end of an output says about a tool call.
+
+    A call without arguments is one with none (providers send an empty text or nothing).
+    One of which the arguments came parsed may have been cut and look whole.
+
+    Args:
+        parser: The parser of its arguments.
+        call: The call.
+        length: How many characters of arguments came.
+        ends: How the output ended.
+
+    Raises:
+        TruncatedOutputError: The output was cut, and nobody knows the text of the call.
+    """
+    reason = FinishReason.parse(ends.reason)
+    if not length and reason.is_normal:
+        parser.feed("{}")
+    elif call.is_whole and reason is FinishReason.LENGTH:
+        raise TruncatedOutputError(
+            cause=reason,
+            expected="arguments that are known to be whole",
+            offset=length,
+            finish_reason=ends.reason,
+        )

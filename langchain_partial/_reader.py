@@ -1,0 +1,165 @@
+"""One output: the core parser, and what the chunks said about their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from langchain_core.messages import BaseMessage
+
+from partial_json_core import (
+    UNSET,
+    Event,
+    Partial,
+    PartialDict,
+    PartialList,
+    PartialOutputError,
+    PartialParser,
+    PartialStr,
+)
+
+from ._calls import Calls
+from ._ends import Ends, complete_call
+from ._messages import Piece, read
+from .errors import (
+    LangChainAmbiguousOutputError,
+    LangChainRefusedOutputError,
+    translate,
+)
+
+# Snapshots that LangChain cannot add up. It adds the items of a stream with `+`, so a
+# settled 21 followed by the final 21 would reach the next step as 42.
+_SNAPSHOTS: Final = (Partial, PartialDict, PartialList, PartialStr)
+
+
+class Reader:
+    """One output: the core parser, and what the chunks said about their end.
+
+    The answer is the text, or the arguments of a tool call. Words beside a tool call
+    are not read; a document in the text beside one is ambiguous.
+    """
+
+    __slots__ = ("_calls", "_ends", "_length", "_make", "_message", "_parser")
+
+    def __init__(
+        self, make: Callable[[], PartialParser[Any]], message: BaseMessage | None = None
+    ) -> None:
+        self._make = make
+        self._parser = make()
+        self._message = message
+        self._ends = Ends()
+        self._calls = Calls()
+        self._length = 0
+
+    # ---------------------------------------------------------------- feeding
+
+    def feed(self, chunk: object) -> Sequence[Event]:
+        """Read a chunk; returns the events that it caused."""
+        # Strings need no looking into; this is the hot path of a stream.
+        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
+        if not text:
+            return ()
+        try:
+            return self._parser.feed(text)
+        except PartialOutputError as err:
+            raise translate(err) from err.__cause__
+
+    async def afeed(self, chunk: object) -> Sequence[Event]:
+        """Read a chunk, and await the checks that are coroutine functions."""
+        text = chunk if isinstance(chunk, str) else self.take(read(chunk))
+        if not text:
+            return ()
+        try:
+            return await self._parser.afeed(text)
+        except PartialOutputError as err:
+            raise translate(err) from err.__cause__
+
+    def take(self, piece: Piece) -> str:
+        """Note what a piece says about the end; returns the text that is read."""
+        self._ends.note(piece)
+        if not piece.calls:
+            return "" if len(self._calls) else piece.text
+        if not len(self._calls):
+            if self._parser.snapshot() is not UNSET:
+                raise self._ambiguous(1)
+            self._parser = self._make()
+        args = []
+        for call, part in self._calls.assign(piece.calls):
+            if call.number:
+                raise self._ambiguous(call.number + 1)
+            args.append(part.args)
+        text = "".join(args)
+        self._length += len(text)
+        return text
+
+    def _ambiguous(self, calls: int) -> LangChainAmbiguousOutputError:
+        return LangChainAmbiguousOutputError(
+            calls=calls, finish_reason=self._ends.reason, report=self._parser.report
+        )
+
+    # ---------------------------------------------------------------- looking
+
+    def news(self) -> Any:
+        """A snapshot that has changed and can be shown, or None."""
+        if not self._parser.changed:
+            return None
+        found = self._parser.snapshot()
+        return found if isinstance(found, _SNAPSHOTS) else None
+
+    def snapshot(self) -> Any:
+        """What there is so far, or None."""
+        found = self._parser.snapshot()
+        return None if found is UNSET else found
+
+    def plain(self) -> Any:
+        """What there is so far as plain JSON, whatever the schema."""
+        return self._parser.snapshot(plain=True)
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a snapshot would show something new."""
+        return self._parser.changed
+
+    @property
+    def is_satisfied(self) -> bool:
+        """Whether the final value is known."""
+        return self._parser.satisfied
+
+    def accept(self) -> Any:
+        """Return the final value, and leave the rest unread."""
+        return self._parser.accept()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the provider says that the model refused."""
+        return self._ends.is_refused
+
+    # ---------------------------------------------------------------- closing
+
+    def close(self) -> Any:
+        """Return the final value, or raise what LangChain knows."""
+        try:
+            self._complete()
+            return self._parser.close(self._ends.reason, refusal=self._ends.refusal)
+        except PartialOutputError as err:
+            raise self._translate(err) from err.__cause__
+
+    async def aclose(self) -> Any:
+        """Do what `close` does, and await the checks that are coroutine functions."""
+        try:
+            self._complete()
+            ends = self._ends
+            return await self._parser.aclose(ends.reason, refusal=ends.refusal)
+        except PartialOutputError as err:
+            raise self._translate(err) from err.__cause__
+
+    def _complete(self) -> None:
+        """Read what a call without arguments means, and doubt one that was cut."""
+        for call in self._calls:
+            complete_call(self._parser, call, self._length, self._ends)
+
+    def _translate(self, err: PartialOutputError) -> PartialOutputError:
+        made = translate(err)
+        if isinstance(made, LangChainRefusedOutputError):
+            made.raw_message = self._message
+        return made
