@@ -19,21 +19,27 @@ class Upstream(Generic[_Item]):
 
     def __init__(self, source: Iterator[_Item]) -> None:
         self._source = source
+        # A generator hands items on faster than a `__next__` of ours.
+        self._items = self._run()
         self._is_closed = False
 
-    def __iter__(self) -> Upstream[_Item]:
-        return self
+    def _run(self) -> Iterator[_Item]:
+        # Not `yield from`: that would close the source a second time.
+        for item in self._source:  # noqa: UP028 - see above
+            yield item
+
+    def __iter__(self) -> Iterator[_Item]:
+        return self._items
 
     def __next__(self) -> _Item:
-        if self._is_closed:
-            raise StopIteration
-        return next(self._source)
+        return next(self._items)
 
     def close(self) -> None:
         """Close the source, once; from here on there are no more items."""
         if self._is_closed:
             return
         self._is_closed = True
+        self._items.close()  # type: ignore[attr-defined]  # it is a generator
         close = getattr(self._source, "close", None)
         if close is not None:
             close()
