@@ -233,12 +233,21 @@ def lead_table(console: Console) -> bool:
     return ours_is_safe(results)
 
 
+def tokens_per_second(given: str) -> float | None:
+    """Tokens a second; None is as fast as it can."""
+    if given == "max":
+        return None
+    speed = float(given)
+    if speed <= 0:
+        raise ValueError("not a speed")
+    return speed
+
+
 def scripted(console: Console, arguments: argparse.Namespace) -> int:
     """The whole demo, from a script."""
     # The model is on this machine: no proxy in between.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
-    speed = None if arguments.speed == "max" else float(arguments.speed)
-    slow = replace(SCRIPT, tokens_per_second=speed)
+    slow = replace(SCRIPT, tokens_per_second=arguments.speed)
     with LoopbackServer(slow) as server:
         llm = client(arguments, server.url)
         prompt = ChatPromptTemplate.from_template("{question}")
@@ -263,7 +272,12 @@ def scripted(console: Console, arguments: argparse.Namespace) -> int:
 def main() -> int:
     """Read the options and run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--speed", default="80", help="tokens a second, or `max`")
+    parser.add_argument(
+        "--speed",
+        default="80",
+        type=tokens_per_second,
+        help="tokens a second, or `max`",
+    )
     parser.add_argument("--base-url", help="a real endpoint instead of the script")
     parser.add_argument("--model", default="script")
     parser.add_argument("--api-key-env", help="the variable that holds the key")

@@ -9,8 +9,9 @@ nothing and give the same value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import chain
+from math import isinf
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import from_json
@@ -33,7 +34,7 @@ _BLANKS: Final = (
     re.compile(r"[ \t\n\r]{8}").search,
     re.compile(r"[ \t\n\r]*").match,
 )
-_WINDOW: Final = 64
+_LONGEST_PATTERN: Final = 32
 
 
 def read_plain(
@@ -56,7 +57,8 @@ def read_plain(
     try:
         # Half the time of json.loads; it refuses lone surrogates, as we do.
         value = from_json(stripped, allow_inf_nan=False)
-    except ValueError:
+    except (ValueError, TypeError):
+        # A TypeError is a lone surrogate in the text itself.
         return None, False
     if not _is_sound(stripped, value, limits):
         return None, False
@@ -70,16 +72,16 @@ def read_plain(
 def _is_sound(text: str, value: Any, limits: Limits) -> bool:
     """Whether the depth is within the limit, no key stands twice, no float overflows.
 
-    Each key has one colon. If the text has no more of those than the tree has keys,
-    then none was lost to a duplicate. Brackets are counted as well: once that many
-    containers are found, nothing below them needs a look.
+    Brackets are counted as well: once that many containers are found, nothing below
+    them needs a look.
     """
-    if _may_overflow(text):
-        return False
-    keys = 0
     structure = text.encode().translate(None, delete=_NOT_STRUCTURE)
     colons = structure.count(b":")
-    left = len(structure) - colons
+    commas = structure.count(b",")
+    if _may_overflow(text, commas) and _has_infinity(value):
+        return False
+    keys = 0
+    left = len(structure) - colons - commas
     level = [value]
     for _ in range(limits.max_depth):
         dicts = [item for item in level if type(item) is dict]
@@ -89,35 +91,68 @@ def _is_sound(text: str, value: Any, limits: Limits) -> bool:
         keys += sum(map(len, dicts))
         left -= len(level)
         if left:
-            below = chain(
-                chain.from_iterable(map(_values, dicts)), chain.from_iterable(lists)
-            )
-            level = [item for item in below if type(item) in _CONTAINERS]
+            level = [item for item in _below(dicts, lists) if type(item) in _CONTAINERS]
         if not left or not level:
-            return colons == keys or _count_keys(text) == keys
+            return _has_keys(text, colons, keys)
     return False
 
 
 _CONTAINERS: Final = frozenset({dict, list})
-# Deleting all else and counting is twice as fast as counting three characters.
-_NOT_STRUCTURE: Final = bytes(byte for byte in range(256) if byte not in b"{[:")
+# Deleting all else and counting is twice as fast as counting four characters.
+_NOT_STRUCTURE: Final = bytes(byte for byte in range(256) if byte not in b"{[:,")
 _values: Final = dict.values
+
+
+def _below(dicts: list[Any], lists: list[Any]) -> Iterator[Any]:
+    """What stands in containers."""
+    return chain(chain.from_iterable(map(_values, dicts)), chain.from_iterable(lists))
+
+
+def _has_keys(text: str, colons: int, keys: int) -> bool:
+    """Whether the text has no more keys than the tree: none was lost to a duplicate.
+
+    Each key has one colon, and a quote before it. Strings may hold colons too, and more
+    of them than there are keys is a doubt that the exact count resolves.
+    """
+    if colons == keys:
+        return True
+    if text.count('":') == keys and not _spaced_colon(text):
+        return True
+    return sum(1 for found in _strings(text) if found[1]) == keys
+
+
+_spaced_colon: Final = re.compile(r'"[ \t\n\r]+:').search
+_strings: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"([ \t\n\r]*:)?').finditer
+
 # A float overflows with an exponent of three digits, or with three hundred digits.
 _large_exponent: Final = re.compile(r"e\+?[0-9]{3}").search
 _MOST_DIGITS: Final = 300
+# So many characters are searched in the time in which one value is looked at.
+_CHARS_A_VALUE: Final = 40
 
 
-def _may_overflow(text: str) -> bool:
+def _may_overflow(text: str, commas: int) -> bool:
+    if commas * _CHARS_A_VALUE < len(text):
+        return True
     if "E" in text and _large_exponent(text.replace("E", "e")):
         return True
     return bool(_large_exponent(text)) or _has_run(text, _NUMBERS, _MOST_DIGITS)
 
 
-_strings: Final = re.compile(r'"(?:[^"\\]|\\.)*"([ \t\n\r]*:)?').finditer
+def _has_infinity(value: Any) -> bool:
+    """Whether a float overflowed."""
+    level = [value]
+    while level:
+        dicts = [item for item in level if type(item) is dict]
+        lists = [item for item in level if type(item) is list]
+        level = [item for item in _below(dicts, lists) if type(item) in _LOOKED_AT]
+        if any(type(item) is float and isinf(item) for item in level):
+            return True
+        level = [item for item in level if type(item) is not float]
+    return False
 
 
-def _count_keys(text: str) -> int:
-    return sum(1 for found in _strings(text) if found[1])
+_LOOKED_AT: Final = frozenset({dict, list, float})
 
 
 def _has_long_run(text: str, limits: Limits) -> bool:
@@ -149,11 +184,16 @@ def _has_run(text: str, run: Run, longest: int) -> bool:
 
 
 def _may_repeat(text: str, longest: int | None) -> bool:
+    """Whether a stretch may repeat one short pattern for too long."""
     if longest is None or len(text) <= longest:
         return False
     half = max(longest // 2, 1)
-    for pos in range(half, len(text), half):
-        window = text[pos : pos + _WINDOW]
-        if window[_WINDOW // 2 :] in text[pos : pos + _WINDOW - 1]:
-            return True
-    return False
+    # Such a stretch fills the space between two multiples of half its length.
+    for pos in range(0, len(text) - half + 1, half):
+        window = text[pos : pos + half]
+        for period in range(1, min(_LONGEST_PATTERN, half - 1) + 1):
+            if window.startswith(window[period : 2 * period]) and (
+                window[period:] == window[:-period]
+            ):
+                return True
+    return half == 1

@@ -30,6 +30,7 @@ from ._markers import (
     ARRAY_STARTS,
     BLANK,
     DIGITS,
+    LARGEST_CITED,
     LITERAL_STARTS,
     LONGEST_LITERAL,
     LONGEST_NAME,
@@ -262,6 +263,7 @@ class Framing(Skipping):
         end = base + stop + 1
         if self.whole is None:
             self.whole = (scanner, self._candidate_base, end)
+            self.cites = True
         else:
             self._segment(FixKind.PROSE, self._candidate_base, end)
         return stop + 1
@@ -399,6 +401,7 @@ class Framing(Skipping):
         if not self._after:
             # Whether it is prose is decided by what follows: nothing, or a root.
             self.whole = (scanner, start, end)
+            self.cites = False
             self.words_after_whole = False
             self._hides_root = isinstance(scanner.root, str) and bool(
                 hidden_root("".join(self._candidate_text))
@@ -412,7 +415,12 @@ class Framing(Skipping):
         if not _same(value, scanner.root):
             self._ambiguous(end)
         if not self._policy.permits(FixKind.REPEATED_DOCUMENT):
-            self._ambiguous(end)
+            raise MalformedOutputError(
+                expected="the end of the output",
+                found="the document once more",
+                offset=start,
+                available_fix=FixKind.REPEATED_DOCUMENT,
+            )
         self.repeats.append((start, "".join(self._candidate_text)))
         self.segments.append(Segment(FixKind.REPEATED_DOCUMENT, start, end))
 
@@ -507,11 +515,16 @@ class Framing(Skipping):
 
 
 def _is_citation(value: Any) -> bool:
-    """Whether a document is `[3]` or `[1, 2]`, which words cite sources with."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(item, int) for item in value)
+    """Whether a document is `[3]` or `[1, 2]`, which words cite sources with.
+
+    One number of any size, or several small ones.
+    """
+    if not isinstance(value, list) or not value:
+        return False
+    highest = LARGEST_CITED if len(value) > 1 else None
+    return all(
+        type(item) is int and item >= 0 and (highest is None or item <= highest)
+        for item in value
     )
 
 

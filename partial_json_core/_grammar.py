@@ -49,8 +49,10 @@ UNUSUAL_SPACES: Final = (
     "\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 )
 spaces: Final = re.compile(r"[ \t\n\r]+").match
-plain_run: Final = re.compile(r'[^"\\\x00-\x1f]*').match
-single_quoted_run: Final = re.compile(r"[^'\"\\\x00-\x1f]*").match
+# Up to what needs a look; a surrogate in a Python string is half a character.
+plain_run: Final = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*').match
+single_quoted_run: Final = re.compile(r"[^'\"\\\x00-\x1f\ud800-\udfff]*").match
+SURROGATES: Final = ("\ud800", "\udfff")
 number: Final = re.compile(
     r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?=[^-+.0-9eE])"
 ).match

@@ -87,6 +87,8 @@ ARRAY_STARTS: Final = frozenset('"{[-]0123456789') | {"true", "false", "null"}
 PYTHON_STARTS: Final = frozenset(QUOTES) | frozenset(PYTHON_LITERALS)
 DIGITS: Final = "0123456789"
 SCALAR_STARTS: Final = '"-tfn' + DIGITS
+# Several numbers in brackets cite sources when they are small; larger ones are data.
+LARGEST_CITED: Final = 99
 citation: Final = re.compile(r"[0-9, \t\n\r]*").match
 
 # Reading failed candidates again from their second character on may cost this many

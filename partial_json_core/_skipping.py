@@ -65,6 +65,7 @@ class Skipping:
         whole: A document of another kind with which the text begins, if it is
             complete.
         words_after_whole: More than blanks and fences stood behind it.
+        cites: It is a list of numbers in words, which may only cite sources.
         malformed: What looked like an object that breaks the grammar, if anything.
     """
 
@@ -92,6 +93,7 @@ class Skipping:
         "_run",
         "_scalar_starts",
         "_state",
+        "cites",
         "malformed",
         "repeats",
         "segments",
@@ -132,6 +134,7 @@ class Skipping:
         self.segments: list[Segment] = []
         self.whole: tuple[Scanner, int, int] | None = None
         self.words_after_whole = False
+        self.cites = False
         self.malformed: MalformedOutputError | None = None
         self.repeats: list[tuple[int, str]] = []
 

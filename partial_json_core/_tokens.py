@@ -29,6 +29,7 @@ from ._grammar import (
     NUMBER_NEXT,
     PYTHON_LITERALS,
     STRING,
+    SURROGATES,
     UNUSUAL_SPACES,
     VALUE,
     VALUE_STATES,
@@ -268,6 +269,14 @@ class TokenReader(Judging):
 
     def _raw_character(self, char: str, offset: int, events: list[Event]) -> None:
         """A control character, or a double quote in a single-quoted string."""
+        if SURROGATES[0] <= char <= SURROGATES[1]:
+            self._fail(
+                MalformedOutputError(
+                    expected="a whole character",
+                    found="a lone surrogate",
+                    offset=offset,
+                )
+            )
         escaped = json.dumps(char)[1:-1]
         if char == '"':
             self._fix(FixKind.SINGLE_QUOTED_STRING, offset, char, escaped, events)

@@ -81,6 +81,10 @@ def loads(
         >>> loads('Here you are: {"city": "Oslo"}')
         {'city': 'Oslo'}
     """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"`loads` reads str, got {type(text).__name__}: decode it first"
+        )
     compiled = compile_schema(schema, root)
     if not checks:
         value, is_plain = read_plain(text, compiled, limits, finish_reason)

@@ -236,6 +236,10 @@ class PartialParser(Generic[_Value]):
 
     def _feed_rest(self, chunk: str, base: int, events: list[Event]) -> None:
         """Feed outside the root, or at the limit of characters."""
+        if not isinstance(chunk, str):
+            raise TypeError(
+                f"a parser reads str, got {type(chunk).__name__}: decode it first"
+            )
         if self._stage == _CLOSED:
             self._read = base
             raise self._used_up()
@@ -560,7 +564,10 @@ class PartialParser(Generic[_Value]):
         if candidate is not None or framing.has_root_prefix:
             raise self._truncated(candidate)
         framing.finish(self._read)
-        if framing.whole is not None:
+        expected = describe_kinds(self._schema.kinds)
+        if framing.whole is not None and framing.cites and self._only_cites():
+            expected += " (numbers in brackets cite; `root='array'` reads them)"
+        elif framing.whole is not None:
             whole, start, end = framing.whole
             # A scalar must be the whole text; a container of the wrong kind with words
             # behind it is still the better thing to name.
@@ -570,9 +577,16 @@ class PartialParser(Generic[_Value]):
             raise framing.malformed
         if self._finish is FinishReason.LENGTH:
             raise self._truncated(None)
-        raise NoJSONFoundError(
-            expected=describe_kinds(self._schema.kinds), offset=self._read
-        )
+        raise NoJSONFoundError(expected=expected, offset=self._read)
+
+    def _only_cites(self) -> bool:
+        """Whether a list of numbers in words cannot be the answer.
+
+        That is so when words follow, and when the output was cut before they could.
+        """
+        assert self._framing.whole is not None
+        behind = self._text(self._framing.whole[2], self._read)
+        return self._finish is FinishReason.LENGTH or any(map(str.isalnum, behind))
 
     def _scalar_or_mismatch(self, scanner: Scanner, start: int, end: int) -> Any:
         kind = kind_of(scanner.root)
@@ -596,6 +610,8 @@ class PartialParser(Generic[_Value]):
                     f"{self._finish.value}",
                 )
             )
+        if self._value is UNSET:
+            self._value = self._build(scanner, start, end)
         if self._has_no_field(scanner.root):
             self._warnings.append(
                 ReportWarning(
@@ -605,9 +621,7 @@ class PartialParser(Generic[_Value]):
                     "no field of the schema was set: forbid extra keys to refuse this",
                 )
             )
-        if self._value is not UNSET:
-            return self._value
-        return self._build(scanner, start, end)
+        return self._value
 
     def _has_no_field(self, root: Any) -> bool:
         """Whether an object has keys, and none of them is the schema's."""
@@ -694,7 +708,9 @@ class PartialParser(Generic[_Value]):
     def _excerpt(self, offset: int) -> str:
         # Nothing behind the place: what else a chunk held must not matter.
         end = offset + 1
-        return self._text(max(end - EXCERPT_CHARS, 0), end)
+        text = self._text(max(end - EXCERPT_CHARS, 0), end)
+        # A lone surrogate cannot be printed.
+        return text.encode(errors="replace").decode()
 
     def _used_up(self) -> ParserStateError:
         why = "it was closed"

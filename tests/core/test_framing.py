@@ -17,6 +17,7 @@ from partial_json_core import (
     PartialParser,
     SchemaMismatchError,
     TruncatedOutputError,
+    loads,
 )
 
 Cut = Callable[[str], list[str]]
@@ -146,7 +147,9 @@ def test_a_citation_is_words_without_a_schema_too(chunked: Cut) -> None:
     ("text", "value"),
     [
         ("So: [1, 2, 3]", [1, 2, 3]),
-        ("So: [1, 2, 3] (three)", [1, 2, 3]),
+        ("So: [1, 2, 3].", [1, 2, 3]),
+        ("```\n[1, 2]\n```", [1, 2]),
+        ("[1, 2] it is", [1, 2]),
         ("So: [1, 2.5]", [1, 2.5]),
         ('So: [1, "x"]', [1, "x"]),
         ("So: [1, ]", [1]),
@@ -155,6 +158,56 @@ def test_a_citation_is_words_without_a_schema_too(chunked: Cut) -> None:
 def test_whole_numbers_may_be_the_answer(text: str, value: Any, chunked: Cut) -> None:
     """An array of whole numbers is the answer when it is all there is."""
     assert read(chunked(text))[0] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("As [1] shows, the record is: ", "stop"),
+        ("As [1] shows, the record is: ", "length"),
+        ("As [1]", "length"),
+        ("Totals: [100, 200]. Corrected: [100, 250].", "stop"),
+        ("x [1] y [2] z", "stop"),
+    ],
+)
+def test_a_citation_is_no_answer(text: str, reason: str, chunked: Cut) -> None:
+    """Numbers in words before an object that never came are not taken for it."""
+    error = TruncatedOutputError if reason == "length" else NoJSONFoundError
+    with pytest.raises(error):
+        read(chunked(text), reason)
+
+
+def test_a_cut_of_words_with_a_citation_is_loud() -> None:
+    """Cut an answer with a citation before its object anywhere: nothing comes out."""
+    text = 'As source [1] shows, the record is: {"payee": "Ann", "amount": 5}'
+    for end in range(len(text)):
+        with pytest.raises(PartialOutputError):
+            read([text[:end]], "length")
+
+    assert read([text])[0] == {"payee": "Ann", "amount": 5}
+
+
+@pytest.mark.parametrize("second", ["[true]", "[-1]", "[100, 250]", "[1.0]", "[null]"])
+def test_data_behind_an_object_is_no_citation(second: str, chunked: Cut) -> None:
+    """Only one number, or several small ones, cite; other arrays are documents."""
+    with pytest.raises(AmbiguousOutputError):
+        read(chunked('{"a": 1} and ' + second))
+
+    assert read(chunked('{"a": 1} as [3], [128] and [1, 2] say'))[0] == {"a": 1}
+
+
+def test_a_lone_surrogate_is_an_error(chunked: Cut) -> None:
+    """Half a character in the text itself is refused, in values, keys and `loads`."""
+    for text in ('["\udce9"]', '{"a\ud83d": 1}', '{"a": "x\ude00y"}'):
+        with pytest.raises(MalformedOutputError, match="a lone surrogate") as caught:
+            read(chunked(text))
+        with pytest.raises(MalformedOutputError) as whole:
+            loads(text)
+        assert whole.value.offset == caught.value.offset
+        assert str(whole.value).encode()
+    with pytest.raises(NoJSONFoundError) as words:
+        read(chunked("\ud83d words"))
+    assert str(words.value).encode()
 
 
 @pytest.mark.parametrize("text", ["So: [1", "So: [1, 2", "So: [1, 2.", "So: [1, x]"])
@@ -378,10 +431,11 @@ def test_a_quotation_may_hide_a_document(chunked: Cut) -> None:
 
 
 def test_a_repeated_document_needs_its_fix(chunked: Cut) -> None:
-    """Without the fix a repetition is ambiguous too."""
+    """Without the fix a repetition is an error that names it."""
     policy = FixPolicy.SYNTAX_SAFE.without(FixKind.REPEATED_DOCUMENT)
-    with pytest.raises(AmbiguousOutputError):
+    with pytest.raises(MalformedOutputError, match="REPEATED_DOCUMENT") as caught:
         read(chunked('{"a": 1} {"a": 1}'), policy=policy)
+    assert caught.value.offset == 9
 
 
 MISMATCHES = [

@@ -75,6 +75,7 @@ PIECES = [
     *("\\n", "\n", "\t", " ", "\u00a0", "\ufeff", "```", "```json\n", "```python\n"),
     *("`", "<think>", "</think>", "<", "[think]", "/", "// x\n", "/* y */", "words"),
     *('{"a": 1}', "[3]", "{curly}", "{'k': 2}", "{k: 2}", "\U0001f600", "é", "\x01"),
+    *("\udce9", "[1, 2]"),
 ]
 mixtures = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 texts = mixtures | documents | st.text(max_size=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -193,6 +194,11 @@ async def test_an_async_error_stops_the_model(server: LoopbackServer) -> None:
     await astopped(server)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11),
+    reason="there LangChain runs each step of a stream in a task of its own, and leaves "
+    "the steps below a cancelled one to the garbage collector",
+)
 async def test_cancelling_the_task_stops_the_model(server: LoopbackServer) -> None:
     """A cancelled task closes the connection."""
     seen = asyncio.Event()
