@@ -19,6 +19,10 @@ from pydantic_core import to_json
 _SENDS_TEXT: Final = frozenset({"openai", "groq", "mistralai", "deepseek", "xai"})
 
 
+# Enough to know arguments that say nothing.
+_HEAD: Final = 16
+
+
 class Fragment(NamedTuple):
     """A part of one call.
 
@@ -91,9 +95,11 @@ class Call:
         id: Its id, or None.
         name: The name of the tool, or an empty string until it comes.
         is_whole: The arguments came parsed, and nobody knows their text.
+        length: How many characters of arguments came.
+        head: The first of them.
     """
 
-    __slots__ = ("id", "index", "is_whole", "name", "number")
+    __slots__ = ("head", "id", "index", "is_whole", "length", "name", "number")
 
     def __init__(self, number: int, fragment: Fragment) -> None:
         self.number = number
@@ -101,6 +107,8 @@ class Call:
         self.id = fragment.id
         self.name = fragment.name or ""
         self.is_whole = fragment.is_whole
+        self.length = 0
+        self.head = ""
 
     def takes(self, fragment: Fragment) -> bool:
         """Whether a fragment may belong to this call."""
@@ -139,6 +147,9 @@ class Calls:
             else:
                 call.id = call.id or part.id
                 call.name = call.name or part.name or ""
+            if call.length < _HEAD:
+                call.head += part.args[:_HEAD]
+            call.length += len(part.args)
             yield call, part
 
     def _find(self, part: Fragment) -> Call | None:

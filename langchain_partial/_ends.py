@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from partial_json_core import (
@@ -51,29 +52,37 @@ class Ends:
 
 
 def complete_call(
-    parser: PartialParser[Any], call: Call, length: int, ends: Ends
-) -> None:
+    parser: PartialParser[Any],
+    call: Call,
+    ends: Ends,
+    make: Callable[[], PartialParser[Any]],
+) -> PartialParser[Any]:
     """Read what the end of an output says about a tool call.
 
-    A call without arguments is one with none (providers send an empty text or nothing).
-    One of which the arguments came parsed may have been cut and look whole.
+    A call without arguments is one with none: providers send an empty text, nothing, or
+    ``null``. One of which the arguments came parsed may have been cut and look whole.
 
     Args:
         parser: The parser of its arguments.
         call: The call.
-        length: How many characters of arguments came.
         ends: How the output ended.
+        make: Makes another parser.
+
+    Returns:
+        The parser to close.
 
     Raises:
         TruncatedOutputError: The output was cut, and nobody knows the text of the call.
     """
     reason = FinishReason.parse(ends.reason)
-    if not length and reason.is_normal:
+    if call.head.strip() in ("", "null") and reason.is_normal:
+        parser = make()
         parser.feed("{}")
     elif call.is_whole and reason is FinishReason.LENGTH:
         raise TruncatedOutputError(
             cause=reason,
             expected="arguments that are known to be whole",
-            offset=length,
+            offset=call.length,
             finish_reason=ends.reason,
         )
+    return parser

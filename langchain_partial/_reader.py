@@ -43,7 +43,6 @@ class Reader:
         "_calls",
         "_ends",
         "_has_call",
-        "_length",
         "_make",
         "_message",
         "_parser",
@@ -58,7 +57,6 @@ class Reader:
         self._ends = Ends()
         self._calls = Calls()
         self._has_call = False
-        self._length = 0
 
     # ---------------------------------------------------------------- feeding
 
@@ -111,9 +109,7 @@ class Reader:
             if call.number:
                 raise self._ambiguous(call.number + 1)
             args.append(part.args)
-        text = "".join(args)
-        self._length += len(text)
-        return text
+        return "".join(args)
 
     def _ambiguous(self, calls: int) -> LangChainAmbiguousOutputError:
         return LangChainAmbiguousOutputError(
@@ -179,7 +175,7 @@ class Reader:
     def _complete(self) -> None:
         """Read what a call without arguments means, and doubt one that was cut."""
         for call in self._calls:
-            complete_call(self._parser, call, self._length, self._ends)
+            self._parser = complete_call(self._parser, call, self._ends, self._make)
 
     def _translate(self, err: PartialOutputError) -> PartialOutputError:
         made = translate(err)

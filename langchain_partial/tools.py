@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
@@ -195,12 +196,11 @@ class SafePartialToolsParser(ClosingParser[Any]):
 class _Reading:
     """One call and the parser of its arguments."""
 
-    __slots__ = ("call", "length", "parser", "waiting")
+    __slots__ = ("call", "parser", "waiting")
 
     def __init__(self, call: Call) -> None:
         self.call = call
         self.parser: PartialParser[Any] | None = None
-        self.length = 0
         # Arguments that came before the name.
         self.waiting = ""
 
@@ -239,7 +239,6 @@ class _ToolsReader:
                 self._readings.append(_Reading(call))
                 is_new = True
             reading = self._readings[call.number]
-            reading.length += len(part.args)
             try:
                 self._feed_call(reading, part.args)
             except PartialOutputError as err:
@@ -329,8 +328,9 @@ class _ToolsReader:
             if reading.parser is None:
                 reading.parser = self._make(call.name)
                 reading.parser.feed(reading.waiting)
-            complete_call(reading.parser, call, reading.length, self._ends)
-            args = reading.parser.close(self._ends.reason, refusal=self._ends.refusal)
+            make = functools.partial(self._make, call.name)
+            parser = complete_call(reading.parser, call, self._ends, make)
+            args = parser.close(self._ends.reason, refusal=self._ends.refusal)
         except PartialOutputError as err:
             return err
         return SafeToolCall(call.name, args, call.id, call.number)

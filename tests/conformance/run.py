@@ -36,7 +36,6 @@ NOT_ABOUT_PARSERS: Final = (
 
 _CLOSING: Final = "asserts that an object which never ends is closed in silence"
 _DIGITS: Final = "asserts that a number is shown before its last digit has come"
-_DIFF: Final = "`diff=True` is not offered"
 _DICT: Final = "with `pydantic_object` the value is the model, not a dict"
 _V1: Final = "models of `pydantic.v1` are not taken"
 _MESSAGE: Final = "asserts the words of the message, which hold the whole output"
@@ -44,8 +43,6 @@ DIFFERENCES: Final[dict[str, str]] = {
     "test_parse_json[11]": _CLOSING,
     "test_parse_json[14]": _CLOSING,
     "test_partial_text_json_output_parser_with_json_code_block": _DIGITS,
-    "test_partial_text_json_output_parser_diff": _DIFF,
-    "test_partial_text_json_output_parser_diff_async": _DIFF,
     "test_json_parser_chaining[ForecastV2]": _DICT,
     "test_json_parser_chaining[ForecastV1]": _V1,
     "test_pydantic_parser_chaining[ForecastV1]": _V1,
