@@ -31,6 +31,8 @@ class Script:
         tokens_per_second: How fast it writes; None is as fast as it can.
         finish_reason: The reason it ends with, unless ``max_tokens`` cuts it.
         drop: End the connection without a finish reason.
+        tool: The name of the tool that is called with the answer as its arguments;
+            None is an answer in text.
     """
 
     text: str
@@ -38,6 +40,7 @@ class Script:
     tokens_per_second: float | None = None
     finish_reason: str = "stop"
     drop: bool = False
+    tool: str | None = None
 
     def tokens(self) -> list[str]:
         """The answer in deltas."""
@@ -146,6 +149,8 @@ class _Handler(BaseHTTPRequestHandler):
         tokens = script.tokens()
         limit = asked.get("max_completion_tokens") or asked.get("max_tokens")
         reason = script.finish_reason
+        if script.tool is not None and reason == "stop":
+            reason = "tool_calls"
         if limit is not None and limit < len(tokens):
             tokens = tokens[:limit]
             reason = "length"
@@ -155,12 +160,12 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if asked.get("stream"):
                 usage = bool((asked.get("stream_options") or {}).get("include_usage"))
-                events = list(_events(tokens, reason, usage=usage, drop=script.drop))
+                events = list(_events(script, tokens, reason, usage=usage))
                 exchange.total = len(events)
                 self._stream(events, exchange, script.tokens_per_second)
             else:
                 exchange.total = exchange.sent = 1
-                self._whole("".join(tokens), reason, len(tokens))
+                self._whole(script, "".join(tokens), reason, len(tokens))
         finally:
             exchange.done.set()
 
@@ -198,8 +203,11 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             return True
 
-    def _whole(self, text: str, reason: str, tokens: int) -> None:
-        message = {"role": "assistant", "content": text}
+    def _whole(self, script: Script, text: str, reason: str, tokens: int) -> None:
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if script.tool is not None:
+            message["content"] = None
+            message["tool_calls"] = [_call(text, script.tool)]
         body = _envelope("chat.completion")
         body["choices"] = [{"index": 0, "message": message, "finish_reason": reason}]
         body["usage"] = _usage(tokens)
@@ -213,13 +221,19 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _events(
-    tokens: list[str], reason: str, *, usage: bool, drop: bool
+    script: Script, tokens: list[str], reason: str, *, usage: bool
 ) -> Iterator[str]:
     """The payloads of a streamed chat completion (OpenAI API reference)."""
-    yield _chunk({"role": "assistant", "content": ""})
+    if script.tool is None:
+        yield _chunk({"role": "assistant", "content": ""})
+    else:
+        yield _chunk({"role": "assistant", "tool_calls": [_call("", script.tool)]})
     for token in tokens:
-        yield _chunk({"content": token})
-    if drop:
+        if script.tool is None:
+            yield _chunk({"content": token})
+        else:
+            yield _chunk({"tool_calls": [_call(token)]})
+    if script.drop:
         return
     yield _chunk({}, reason)
     if usage:
@@ -228,7 +242,16 @@ def _events(
     yield "[DONE]"
 
 
-def _chunk(delta: dict[str, str], reason: str | None = None) -> str:
+def _call(arguments: str, name: str | None = None) -> dict[str, Any]:
+    function: dict[str, Any] = {"arguments": arguments}
+    call: dict[str, Any] = {"index": 0, "function": function}
+    if name is not None:
+        function["name"] = name
+        call |= {"id": "call_0", "type": "function"}
+    return call
+
+
+def _chunk(delta: dict[str, Any], reason: str | None = None) -> str:
     body = _envelope("chat.completion.chunk")
     body["choices"] = [{"index": 0, "delta": delta, "finish_reason": reason}]
     return json.dumps(body)

@@ -32,7 +32,9 @@ from .errors import (
     translate,
 )
 from .parser import SafePartialParser
+from .retry import RetryWithFeedback
 from .streams import ElementStream, Rejected, SettledField, SettledFields
+from .structured import safe_structured_output
 from .tools import (
     PartialToolCall,
     PartialToolCalls,
@@ -52,10 +54,12 @@ __all__ = [
     "PartialToolCall",
     "PartialToolCalls",
     "Rejected",
+    "RetryWithFeedback",
     "SafePartialParser",
     "SafePartialToolsParser",
     "SafeToolCall",
     "SettledField",
     "SettledFields",
+    "safe_structured_output",
     "translate",
 ]

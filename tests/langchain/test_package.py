@@ -55,10 +55,12 @@ def test_the_public_names_are_pinned() -> None:
         "PartialToolCall",
         "PartialToolCalls",
         "Rejected",
+        "RetryWithFeedback",
         "SafePartialParser",
         "SafePartialToolsParser",
         "SafeToolCall",
         "SettledField",
         "SettledFields",
+        "safe_structured_output",
         "translate",
     ]
