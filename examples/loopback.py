@@ -1,4 +1,4 @@
-"""A server on this machine that speaks the OpenAI streaming protocol.
+"""A server on this machine that speaks the protocols of OpenAI chat and Anthropic.
 
 It replays a script, so that demos, tests and benchmarks run a real client over real
 HTTP without a key or a network. Use it as a context manager:
@@ -31,6 +31,7 @@ class Script:
         tokens_per_second: How fast it writes; None is as fast as it can.
         finish_reason: The reason it ends with, unless ``max_tokens`` cuts it.
         drop: End the connection without a finish reason.
+        error_after: Send an error inside the stream after so many tokens, or None.
         tool: The name of the tool that is called with the answer as its arguments;
             None is an answer in text.
     """
@@ -40,6 +41,7 @@ class Script:
     tokens_per_second: float | None = None
     finish_reason: str = "stop"
     drop: bool = False
+    error_after: int | None = None
     tool: str | None = None
 
     def tokens(self) -> list[str]:
@@ -84,7 +86,7 @@ class LoopbackServer:
 
     @property
     def url(self) -> str:
-        """The base URL for an OpenAI client."""
+        """The base URL for an OpenAI client; for Anthropic's without ``/v1``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> LoopbackServer:  # noqa: PYI034 - `Self` is new in 3.11
@@ -141,7 +143,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
     def do_POST(self) -> None:
-        """Answer a chat completion."""
+        """Answer a chat completion, or Anthropic's messages."""
+        is_anthropic = self.path.endswith("/messages")
         length = int(self.headers.get("content-length", 0))
         asked = json.loads(self.rfile.read(length))
         owner = cast("_Server", self.server).owner
@@ -160,12 +163,20 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if asked.get("stream"):
                 usage = bool((asked.get("stream_options") or {}).get("include_usage"))
-                events = list(_events(script, tokens, reason, usage=usage))
+                events = (
+                    _anthropic_events(script, tokens, reason)
+                    if is_anthropic
+                    else list(_events(script, tokens, reason, usage=usage))
+                )
                 exchange.total = len(events)
                 self._stream(events, exchange, script.tokens_per_second)
             else:
                 exchange.total = exchange.sent = 1
-                self._whole(script, "".join(tokens), reason, len(tokens))
+                text = "".join(tokens)
+                if is_anthropic:
+                    self._send(_anthropic_message(script, text, reason, len(tokens)))
+                else:
+                    self._whole(script, text, reason, len(tokens))
         finally:
             exchange.done.set()
 
@@ -184,7 +195,10 @@ class _Handler(BaseHTTPRequestHandler):
                 exchange.disconnected = True
                 return
             try:
-                self.wfile.write(f"data: {event}\n\n".encode())
+                # Anthropic names its events, and a client goes by the name.
+                name = json.loads(event).get("type") if event[0] == "{" else None
+                line = f"event: {name}\n" if name else ""
+                self.wfile.write(f"{line}data: {event}\n\n".encode())
                 self.wfile.flush()
             except OSError:
                 exchange.disconnected = True
@@ -211,6 +225,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = _envelope("chat.completion")
         body["choices"] = [{"index": 0, "message": message, "finish_reason": reason}]
         body["usage"] = _usage(tokens)
+        self._send(body)
+
+    def _send(self, body: dict[str, Any]) -> None:
         payload = json.dumps(body).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
@@ -228,7 +245,10 @@ def _events(
         yield _chunk({"role": "assistant", "content": ""})
     else:
         yield _chunk({"role": "assistant", "tool_calls": [_call("", script.tool)]})
-    for token in tokens:
+    for count, token in enumerate(tokens):
+        if count == script.error_after:
+            yield json.dumps({"error": {"message": "overloaded", "code": 503}})
+            return
         if script.tool is None:
             yield _chunk({"content": token})
         else:
@@ -240,6 +260,65 @@ def _events(
         body = _envelope("chat.completion.chunk")
         yield json.dumps({**body, "choices": [], "usage": _usage(len(tokens))})
     yield "[DONE]"
+
+
+_ANTHROPIC_REASONS = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "length": "max_tokens",
+}
+
+
+def _anthropic_message(
+    script: Script, text: str, reason: str, tokens: int
+) -> dict[str, Any]:
+    """A whole answer (Anthropic API reference)."""
+    block: dict[str, Any] = {"type": "text", "text": text}
+    if script.tool is not None:
+        block = {"type": "tool_use", "id": "call_0", "name": script.tool, "input": {}}
+        if reason != "length":
+            block["input"] = json.loads(text)
+    return {
+        "id": "script-1",
+        "type": "message",
+        "role": "assistant",
+        "model": "script",
+        "content": [block] if text or script.tool else [],
+        "stop_reason": _ANTHROPIC_REASONS.get(reason, reason),
+        "stop_sequence": None,
+        "usage": {"input_tokens": 0, "output_tokens": tokens},
+    }
+
+
+def _anthropic_events(script: Script, tokens: list[str], reason: str) -> list[str]:
+    """The payloads of a streamed message (Anthropic API reference)."""
+    message = _anthropic_message(script, "", "length", 0)
+    message |= {"content": [], "stop_reason": None}
+    block: dict[str, Any] = {"type": "text", "text": ""}
+    if script.tool is not None:
+        block = {"type": "tool_use", "id": "call_0", "name": script.tool, "input": {}}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+    ]
+    for count, token in enumerate(tokens):
+        if count == script.error_after:
+            error = {"type": "overloaded_error", "message": "overloaded"}
+            events.append({"type": "error", "error": error})
+            return list(map(json.dumps, events))
+        delta = {"type": "text_delta", "text": token}
+        if script.tool is not None:
+            delta = {"type": "input_json_delta", "partial_json": token}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    if not script.drop:
+        stop = {"stop_reason": _ANTHROPIC_REASONS.get(reason, reason)}
+        usage = {"output_tokens": len(tokens)}
+        events += [
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": stop, "usage": usage},
+            {"type": "message_stop"},
+        ]
+    return list(map(json.dumps, events))
 
 
 def _call(arguments: str, name: str | None = None) -> dict[str, Any]:

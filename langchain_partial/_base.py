@@ -16,7 +16,7 @@ from langchain_core.outputs import Generation
 from langchain_core.runnables import RunnableConfig
 from pydantic import ConfigDict
 
-from ._upstream import AsyncUpstream, Upstream
+from ._upstream import AsyncUpstream, Upstream, aclosing_once
 
 _Value = TypeVar("_Value")
 
@@ -121,6 +121,6 @@ class ClosingParser(BaseTransformOutputParser[_Value], Generic[_Value]):
         items = self._atransform_stream_with_config(
             upstream, read_and_close, config, run_type="parser"
         )
-        async with aclosing(items), aclosing(upstream):  # type: ignore[type-var]  # as above
+        async with aclosing_once(items), aclosing(upstream):
             async for item in items:
                 yield item

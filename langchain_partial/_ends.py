@@ -11,7 +11,7 @@ from partial_json_core import (
     TruncatedOutputError,
 )
 
-from ._calls import Call
+from ._calls import Call, Fragment
 from ._messages import Piece
 
 
@@ -60,7 +60,7 @@ def complete_call(
     """Read what the end of an output says about a tool call.
 
     A call without arguments is one with none: providers send an empty text, nothing, or
-    ``null``. One of which the arguments came parsed may have been cut and look whole.
+    ``null``.
 
     Args:
         parser: The parser of its arguments.
@@ -70,19 +70,26 @@ def complete_call(
 
     Returns:
         The parser to close.
-
-    Raises:
-        TruncatedOutputError: The output was cut, and nobody knows the text of the call.
     """
-    reason = FinishReason.parse(ends.reason)
-    if call.head.strip() in ("", "null") and reason.is_normal:
+    if call.head.strip() in ("", "null") and FinishReason.parse(ends.reason).is_normal:
         parser = make()
         parser.feed("{}")
-    elif call.is_whole and reason is FinishReason.LENGTH:
+    return parser
+
+
+def refuse_doubtful(part: Fragment, ends: Ends) -> None:
+    """Refuse arguments that came parsed in an output that was cut.
+
+    They may have been cut as well and look whole: nobody knows their text.
+
+    Raises:
+        TruncatedOutputError: It is so.
+    """
+    reason = FinishReason.parse(ends.reason)
+    if part.is_whole and reason is FinishReason.LENGTH:
         raise TruncatedOutputError(
             cause=reason,
             expected="arguments that are known to be whole",
-            offset=call.length,
+            offset=len(part.args),
             finish_reason=ends.reason,
         )
-    return parser

@@ -19,7 +19,7 @@ from partial_json_core import (
 )
 
 from ._calls import Calls
-from ._ends import Ends, complete_call
+from ._ends import Ends, complete_call, refuse_doubtful
 from ._messages import Piece, read
 from .errors import (
     LangChainAmbiguousOutputError,
@@ -108,6 +108,7 @@ class Reader:
         for call, part in self._calls.assign(piece.calls):
             if call.number:
                 raise self._ambiguous(call.number + 1)
+            refuse_doubtful(part, self._ends)
             args.append(part.args)
         return "".join(args)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 _Item = TypeVar("_Item")
@@ -43,6 +44,19 @@ class Upstream(Generic[_Item]):
         close = getattr(self._source, "close", None)
         if close is not None:
             close()
+
+
+@asynccontextmanager
+async def aclosing_once(generator: AsyncIterator[object]) -> AsyncIterator[None]:
+    """Close an asynchronous generator, unless somebody is doing so.
+
+    When an event loop ends it closes all generators at once, outer and inner ones.
+    """
+    try:
+        yield
+    finally:
+        if not getattr(generator, "ag_running", False):
+            await generator.aclose()  # type: ignore[attr-defined]  # it is a generator
 
 
 class AsyncUpstream(Generic[_Item]):

@@ -26,7 +26,7 @@ from partial_json_core import (
 
 from ._base import ClosingParser
 from ._calls import Call, Calls
-from ._ends import Ends, complete_call
+from ._ends import Ends, complete_call, refuse_doubtful
 from ._messages import Piece, read, read_generation
 from .errors import (
     LangChainRefusedOutputError,
@@ -123,6 +123,12 @@ class SafePartialToolsParser(ClosingParser[Any]):
     _schemas: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def __init__(self, tools: Collection[Any], **options: Any) -> None:
+        if isinstance(tools, type | str) or not isinstance(tools, Collection):
+            raise TypeError(
+                f"`tools` must be a collection, got {tools!r}: put the tool in a list"
+            )
+        if not tools:
+            raise ValueError("give at least one tool")
         options["tools"] = list(tools)
         super().__init__(**options)
         for tool in self.tools:
@@ -240,6 +246,7 @@ class _ToolsReader:
                 is_new = True
             reading = self._readings[call.number]
             try:
+                refuse_doubtful(part, self._ends)
                 self._feed_call(reading, part.args)
             except PartialOutputError as err:
                 self._fail(reading, err)
@@ -354,6 +361,8 @@ class _ToolsReader:
         made: Any = translate(err)
         made.tool_call = PartialToolCall(call.name, UNSET, call.id, call.number)
         made.calls = tuple(good)
+        if hasattr(made, "add_note"):  # from Python 3.11 on
+            made.add_note(f"in call {call.number} of the message, to {call.name!r}")
         raise made from err.__cause__
 
 
