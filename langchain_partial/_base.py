@@ -16,7 +16,7 @@ from langchain_core.outputs import Generation
 from langchain_core.runnables import RunnableConfig
 from pydantic import ConfigDict
 
-from ._upstream import AsyncUpstream, Upstream, aclosing_once
+from ._upstream import AsyncUpstream, ClosingOnce, Upstream
 
 _Value = TypeVar("_Value")
 
@@ -114,13 +114,17 @@ class ClosingParser(BaseTransformOutputParser[_Value], Generic[_Value]):
             run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 - as above
             config: RunnableConfig,
         ) -> AsyncIterator[Any]:
-            async with aclosing(upstream):
-                async for item in self._atransform(source, config):
-                    yield item
+            async for item in self._atransform(source, config):
+                yield item
+            # After an early exit LangChain would read the rest. An abandoned stream is
+            # closed below, and not here: when an event loop ends it closes this
+            # generator and those around it at the same time, which goes well only if
+            # it takes no time.
+            await upstream.aclose()
 
         items = self._atransform_stream_with_config(
             upstream, read_and_close, config, run_type="parser"
         )
-        async with aclosing_once(items), aclosing(upstream):
+        async with ClosingOnce(items), aclosing(upstream):
             async for item in items:
                 yield item

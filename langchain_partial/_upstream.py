@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Item = TypeVar("_Item")
 
@@ -46,17 +45,30 @@ class Upstream(Generic[_Item]):
             close()
 
 
-@asynccontextmanager
-async def aclosing_once(generator: AsyncIterator[object]) -> AsyncIterator[None]:
-    """Close an asynchronous generator, unless somebody is doing so.
+async def close_once(generator: Any) -> None:
+    """Close an asynchronous generator, unless somebody else does.
 
-    When an event loop ends it closes all generators at once, outer and inner ones.
+    When an event loop ends it closes all generators at the same time, outer and inner
+    ones; two closings of one generator are an error. So the others go first.
     """
-    try:
-        yield
-    finally:
-        if not getattr(generator, "ag_running", False):
-            await generator.aclose()  # type: ignore[attr-defined]  # it is a generator
+    await asyncio.sleep(0)
+    if not getattr(generator, "ag_running", False):
+        await generator.aclose()
+
+
+class ClosingOnce:
+    """What `contextlib.aclosing` is, with `close_once`."""
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, generator: AsyncIterator[object]) -> None:
+        self._generator = generator
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, *_raised: object) -> None:
+        await close_once(self._generator)
 
 
 class AsyncUpstream(Generic[_Item]):
@@ -84,10 +96,9 @@ class AsyncUpstream(Generic[_Item]):
         if self._is_closed:
             return
         self._is_closed = True
-        aclose = getattr(self._source, "aclose", None)
-        if aclose is None:
+        if not hasattr(self._source, "aclose"):
             return
-        closing = asyncio.ensure_future(aclose())
+        closing = asyncio.ensure_future(close_once(self._source))
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -228,3 +229,40 @@ def test_a_whole_stream_is_read_to_its_end(server: LoopbackServer) -> None:
     exchange = server.last()
     assert not exchange.disconnected
     assert exchange.sent == exchange.total
+
+
+ABANDONED = """
+import asyncio, logging
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_partial import SafePartialParser
+
+def chain():
+    text = '{"x": 12, "s": "hello a b c d e f g"}'
+    llm = GenericFakeChatModel(messages=iter([AIMessage(text)]))
+    return llm | SafePartialParser()
+
+async def leave():
+    async for _ in chain().astream(""):
+        break
+
+async def cancel():
+    async def run():
+        async for _ in chain().astream(""):
+            await asyncio.sleep(3)
+    task = asyncio.create_task(run())
+    await asyncio.sleep(0.1)
+    task.cancel()
+    await asyncio.wait([task])
+
+for way in (leave, cancel):
+    asyncio.run(way())
+"""
+
+
+def test_a_loop_that_ends_behind_an_abandoned_stream_is_silent() -> None:
+    """Generators that the ending loop closes all at once do not get in each other's way."""
+    done = subprocess.run(
+        [sys.executable, "-c", ABANDONED], capture_output=True, check=True, text=True
+    )
+    assert done.stderr == ""
