@@ -208,6 +208,8 @@ class ElementStream(_EventStream):
     def __init__(self, schema: Any, path: str = "", **options: Any) -> None:
         options |= {"pydantic_object": schema, "path": path}
         super().__init__(**options)
+        # Both ways of reading refuse a path that the schema cannot have.
+        PartialParser(schema, watch=[f"{self.path}/*"])
         self._new_parser()
 
     def _new_parser(self) -> PartialParser[Any]:

@@ -126,6 +126,7 @@ class Framing(Skipping):
         self._at_start = False
         self.segments = []
         self._has_words = False
+        self._line_has_words = True
         if not isinstance(value, dict | list):
             self._kinds = frozenset({"scalar"})
 
@@ -166,7 +167,10 @@ class Framing(Skipping):
                 return pos
             self._at_start = False
             # White space at the end of prose belongs to it only if words follow.
-            words = len(chunk[pos:stop].rstrip(SPACES))
+            text = chunk[pos:stop]
+            words = len(text.rstrip(SPACES))
+            last_line = text[:words].rsplit("\n", 1)[-1]
+            self._line_has_words = bool(last_line.strip(BLANK))
             self._segment(FixKind.PROSE, base + pos, base + pos + words)
             pos += words
         return pos
@@ -239,6 +243,7 @@ class Framing(Skipping):
             "object" in self._kinds
             and not self._after
             and self._has_words
+            and not self._fence_open
             and start in DIGITS
         )
 
@@ -257,6 +262,8 @@ class Framing(Skipping):
         try:
             scanner.feed(text, self._candidate_base, [])
         except ParseError:
+            return self._commit(0, self._candidate_base)
+        if not self._cites(scanner.root):
             return self._commit(0, self._candidate_base)
         self._candidate_text = []
         self._state = SEARCH
@@ -344,6 +351,7 @@ class Framing(Skipping):
         self._candidate = Scanner(self._policy, self._limits, None)
         self._candidate_text = []
         self._candidate_base = base + pos
+        self._candidate_in_words = self._line_has_words
         self._state = CANDIDATE
         self._at_start = False
         return pos
@@ -409,7 +417,7 @@ class Framing(Skipping):
             return
         assert self._root is not None
         value = self._root[0]
-        if _is_citation(scanner.root) and isinstance(value, dict):
+        if isinstance(value, dict) and self._cites(scanner.root):
             self._segment(FixKind.PROSE, start, end)
             return
         if not _same(value, scanner.root):
@@ -423,6 +431,11 @@ class Framing(Skipping):
             )
         self.repeats.append((start, "".join(self._candidate_text)))
         self.segments.append(Segment(FixKind.REPEATED_DOCUMENT, start, end))
+
+    def _cites(self, value: Any) -> bool:
+        """Whether a list of numbers cites: several do so in a line of words only."""
+        is_alone = self._fence_open or not self._candidate_in_words
+        return _is_citation(value) and (len(value) == 1 or not is_alone)
 
     def _ambiguous(self, end: int) -> NoReturn:
         assert self._root is not None

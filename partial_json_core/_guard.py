@@ -549,6 +549,11 @@ class Fields(StaticNode):
         return self.extra_place
 
     @property
+    def keeps_extra(self) -> bool:
+        """Whether another key is neither refused nor ignored."""
+        return self._extra_error is None and not self.ignores_extra
+
+    @property
     def extra_place(self) -> Place | None:
         """The place of a value under any other key."""
         return self._extra() if self._extra is not None else None

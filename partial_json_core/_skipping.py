@@ -74,6 +74,7 @@ class Skipping:
         "_at_start",
         "_candidate",
         "_candidate_base",
+        "_candidate_in_words",
         "_candidate_text",
         "_close_tag",
         "_depth",
@@ -87,6 +88,7 @@ class Skipping:
         "_judge_first",
         "_kinds",
         "_limits",
+        "_line_has_words",
         "_policy",
         "_rescanned",
         "_root",
@@ -126,6 +128,8 @@ class Skipping:
         if policy.permits(FixKind.SINGLE_QUOTED_STRING):
             self._scalar_starts += "'"
         self._has_words = False
+        self._line_has_words = False
+        self._candidate_in_words = False
         self._rescanned = 0
         self._candidate: Scanner | None = None
         self._candidate_text: list[str] = []
@@ -155,6 +159,8 @@ class Skipping:
                 offset=base + stop - self._run + longest + 1,
             )
         text = chunk[pos:stop]
+        if "\n" in text:
+            self._line_has_words = False
         if text.strip(SPACES):
             for index, char in enumerate(text):
                 if char in SPACES:
@@ -230,6 +236,7 @@ class Skipping:
 
     def _prose_character(self, pos: int, base: int) -> int:
         self._run = 0
+        self._line_has_words = True
         self._judge_first = False
         self._at_start = False
         if self._state == HIDDEN:

@@ -13,6 +13,7 @@ from ._final import fixed_text, kind_of, read_document, wrong_root
 from ._framing import Framing
 from ._guard import Fields, Place
 from ._hints import find_hint
+from ._known_paths import check_patterns
 from ._scanner import Scanner
 from ._schema import Root, Schema, compile_schema, describe_kinds
 from ._tree import count_settled, salvage
@@ -83,7 +84,8 @@ class PartialParser(Generic[_Value]):
         root: The kind of the root; by default the schema decides.
 
     Raises:
-        ValueError: A pattern or `root` is not valid.
+        ValueError: A pattern or `root` is not valid, or the schema cannot have the
+            path of a pattern.
         TypeError: The schema is none, or a check cannot be called.
 
     Example:
@@ -142,8 +144,10 @@ class PartialParser(Generic[_Value]):
         root: Root = "auto",
     ) -> None:
         self._schema: Schema = compile_schema(schema, root)
+        _refuse_wrong_types(policy, limits)
         self._policy = policy
         self._limits = limits
+        early, watch = _kept(early), _kept(watch)
         self._early = compile_early(early)
         wanted = compile_patterns(watch)
         self._watch = wanted
@@ -152,6 +156,9 @@ class PartialParser(Generic[_Value]):
             self._checks = CheckRunner(checks, wanted)
             if wanted is not EVERYTHING:
                 self._watch = compile_patterns([*(watch or ()), *checks])
+        named = [*(watch or ()), *(checks or ()), *(_patterns(early))]
+        if named:
+            check_patterns(named, self._schema.place)
         self._framing = Framing(self._schema.kinds, policy, limits)
         self._scanner: Scanner | None = None
         self._stage = _BEFORE
@@ -553,18 +560,15 @@ class PartialParser(Generic[_Value]):
         framing = self._framing
         candidate = framing.candidate
         if candidate is not None and candidate.is_bare_number:
-            if not self._finish.is_normal:
-                raise self._truncated(candidate)
-            candidate.end_bare_number()
-            return self._scalar_or_mismatch(
-                candidate, framing.candidate_start, self._read
-            )
+            return self._decide_number(candidate)
         if self._finish is FinishReason.CONTENT_FILTER:
             raise ContentFilteredError(offset=self._read)
         if candidate is not None or framing.has_root_prefix:
             raise self._truncated(candidate)
         framing.finish(self._read)
         expected = describe_kinds(self._schema.kinds)
+        if framing.is_reasoning:
+            expected += " behind a reasoning block, which never closed"
         if framing.whole is not None and framing.cites and self._only_cites():
             expected += " (numbers in brackets cite; `root='array'` reads them)"
         elif framing.whole is not None:
@@ -578,6 +582,14 @@ class PartialParser(Generic[_Value]):
         if self._finish is FinishReason.LENGTH:
             raise self._truncated(None)
         raise NoJSONFoundError(expected=expected, offset=self._read)
+
+    def _decide_number(self, candidate: Scanner) -> Any:
+        """A number is all there is: whether it is whole, the reason tells."""
+        if not self._finish.is_normal:
+            raise self._truncated(candidate)
+        candidate.end_bare_number()
+        start = self._framing.candidate_start
+        return self._scalar_or_mismatch(candidate, start, self._read)
 
     def _only_cites(self) -> bool:
         """Whether a list of numbers in words cannot be the answer.
@@ -727,6 +739,24 @@ class PartialParser(Generic[_Value]):
             self._chunks_joined += len(self._chunks) - 1
             self._chunks = ["".join(self._chunks)]
         return self._chunks[0][start:end] if self._chunks else ""
+
+
+def _refuse_wrong_types(policy: Any, limits: Any) -> None:
+    if not isinstance(policy, FixPolicy):
+        raise TypeError(f"`policy` must be a FixPolicy, got {policy!r}")
+    if not isinstance(limits, Limits):
+        raise TypeError(f"`limits` must be a Limits, got {limits!r}")
+
+
+def _kept(patterns: Any) -> Any:
+    """Patterns that can be looked at twice."""
+    if patterns is None or isinstance(patterns, bool | str):
+        return patterns
+    return tuple(patterns)
+
+
+def _patterns(early: Any) -> tuple[str, ...]:
+    return () if isinstance(early, bool) else early
 
 
 def _is_of_root(event: Event) -> bool:

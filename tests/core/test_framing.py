@@ -172,8 +172,8 @@ def test_whole_numbers_may_be_the_answer(text: str, value: Any, chunked: Cut) ->
 )
 def test_a_citation_is_no_answer(text: str, reason: str, chunked: Cut) -> None:
     """Numbers in words before an object that never came are not taken for it."""
-    error = TruncatedOutputError if reason == "length" else NoJSONFoundError
-    with pytest.raises(error):
+    errors = (NoJSONFoundError, AmbiguousOutputError)
+    with pytest.raises(TruncatedOutputError if reason == "length" else errors):
         read(chunked(text), reason)
 
 
@@ -185,6 +185,27 @@ def test_a_cut_of_words_with_a_citation_is_loud() -> None:
             read([text[:end]], "length")
 
     assert read([text])[0] == {"payee": "Ann", "amount": 5}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Answer:\n```json\n[1, 2]\n```\nMeta:\n```json\n{"a": 1}\n```',
+        '{"a": 1}\n[1, 2, 3]',
+        '{"a": 1}\n```json\n[1, 2]\n```',
+        'ids: [1001, 2002, 3003]\n{"a": 1}',
+    ],
+)
+def test_a_list_of_its_own_is_no_citation(text: str, chunked: Cut) -> None:
+    """Several numbers cite in a line of words only, and never in a fence of their own."""
+    with pytest.raises(AmbiguousOutputError):
+        read(chunked(text))
+
+
+def test_references_are_citations(chunked: Cut) -> None:
+    """A list of references behind an object is no document."""
+    text = '{"a": 1}\n\nSources:\n[1] Smith, 2020\n[2] Jones, see [1, 3]'
+    assert read(chunked(text))[0] == {"a": 1}
 
 
 @pytest.mark.parametrize("second", ["[true]", "[-1]", "[100, 250]", "[1.0]", "[null]"])
