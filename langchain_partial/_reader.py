@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from partial_json_core import (
     UNSET,
     Event,
+    ParseReport,
     Partial,
     PartialDict,
     PartialList,
@@ -45,13 +46,18 @@ class Reader:
         "_has_call",
         "_make",
         "_message",
+        "_on_report",
         "_parser",
     )
 
     def __init__(
-        self, make: Callable[[], PartialParser[Any]], message: BaseMessage | None = None
+        self,
+        make: Callable[[], PartialParser[Any]],
+        message: BaseMessage | None = None,
+        on_report: Callable[[ParseReport], object] | None = None,
     ) -> None:
         self._make = make
+        self._on_report = on_report
         self._parser = make()
         self._message = message
         self._ends = Ends()
@@ -68,7 +74,7 @@ class Reader:
         try:
             return self._parser.feed(text)
         except PartialOutputError as err:
-            raise translate(err) from err.__cause__
+            raise self._translate(err) from err.__cause__
 
     async def afeed(self, chunk: object) -> Sequence[Event]:
         """Read a chunk, and await the checks that are coroutine functions."""
@@ -78,7 +84,7 @@ class Reader:
         try:
             return await self._parser.afeed(text)
         except PartialOutputError as err:
-            raise translate(err) from err.__cause__
+            raise self._translate(err) from err.__cause__
 
     def _text(self, chunk: Any) -> str:
         """What of a chunk is read."""
@@ -147,7 +153,9 @@ class Reader:
 
     def accept(self) -> Any:
         """Return the final value, and leave the rest unread."""
-        return self._parser.accept()
+        value = self._parser.accept()
+        self._report()
+        return value
 
     @property
     def is_refused(self) -> bool:
@@ -160,25 +168,35 @@ class Reader:
         """Return the final value, or raise what LangChain knows."""
         try:
             self._complete()
-            return self._parser.close(self._ends.reason, refusal=self._ends.refusal)
+            ends = self._ends
+            value = self._parser.close(ends.reason, refusal=ends.refusal)
         except PartialOutputError as err:
             raise self._translate(err) from err.__cause__
+        self._report()
+        return value
 
     async def aclose(self) -> Any:
         """Do what `close` does, and await the checks that are coroutine functions."""
         try:
             self._complete()
             ends = self._ends
-            return await self._parser.aclose(ends.reason, refusal=ends.refusal)
+            value = await self._parser.aclose(ends.reason, refusal=ends.refusal)
         except PartialOutputError as err:
             raise self._translate(err) from err.__cause__
+        self._report()
+        return value
 
     def _complete(self) -> None:
         """Read what a call without arguments means, and doubt one that was cut."""
         for call in self._calls:
             self._parser = complete_call(self._parser, call, self._ends, self._make)
 
+    def _report(self) -> None:
+        if self._on_report is not None:
+            self._on_report(self._parser.report)
+
     def _translate(self, err: PartialOutputError) -> PartialOutputError:
+        self._report()
         made = translate(err)
         if isinstance(made, LangChainRefusedOutputError):
             made.raw_message = self._message

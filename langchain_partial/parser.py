@@ -23,9 +23,12 @@ from pydantic import model_validator
 from typing_extensions import TypedDict, Unpack
 
 from partial_json_core import (
+    Event,
     FieldSettled,
+    FixApplied,
     FixPolicy,
     Limits,
+    ParseReport,
     PartialParser,
     compact_schema,
 )
@@ -41,10 +44,9 @@ _INSTRUCTIONS: Final = (
     "Answer with one JSON document and nothing else: no words around it, no code "
     "fence, no comments."
 )
-_EVENT: Final = "field_settled"
 _OPTIONS: Final = (
     *("policy", "limits", "early", "checks", "stop_early", "diff", "watch", "root"),
-    "name",
+    *("on_report", "name"),
 )
 
 
@@ -55,6 +57,7 @@ class _Options(TypedDict, total=False):
     checks: Mapping[str, Callable[[Any], Any]] | None
     stop_early: bool
     diff: bool
+    on_report: Callable[[ParseReport], object] | None
     watch: Collection[str] | None
     root: str
     name: str | None
@@ -63,7 +66,8 @@ class _Options(TypedDict, total=False):
 class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
     """Streams what a model writes as it settles, and never hands over a cut answer.
 
-    The answer is the text of the model, or the arguments of its only tool call.
+    The answer is the text of the model, or the arguments of its only tool call,
+    whatever the name of that tool; `SafePartialToolsParser` goes by the names.
 
     Put it behind a model: ``chain = prompt | llm | SafePartialParser(Ticket)``.
     ``invoke`` gives the final value or raises. ``stream`` yields a snapshot each time
@@ -89,7 +93,10 @@ class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
             order to None they rebuild each snapshot, and in the end the document.
         watch: JSON Pointer patterns (``/rows/*/amount``) of values that a stream
             reports as they settle, in custom events named ``field_settled`` with
-            ``path``, ``value`` and ``offset``; None is every value.
+            ``path``, ``value`` and ``offset``; None is every value. Fixes are custom
+            events named ``fix_applied``.
+        on_report: Called once with the `ParseReport` of each output, also of one that
+            failed: its fixes, warnings and finish reason.
         root: The kind of the root, ``"object"``, ``"array"`` or ``"scalar"``; by
             default the schema decides.
         name: The name of the runnable.
@@ -112,6 +119,7 @@ class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
     stop_early: bool = False
     diff: bool = False
     watch: Any = ()
+    on_report: Any = None
     root: Any = "auto"
 
     @overload
@@ -199,7 +207,9 @@ class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
     def _read_first(self, result: list[Generation]) -> tuple[Reader, str]:
         first = result[0]
         message = first.message if isinstance(first, ChatGeneration) else None
-        reader = Reader(functools.partial(self._new_parser, ()), message)
+        reader = Reader(
+            functools.partial(self._new_parser, ()), message, self.on_report
+        )
         return reader, reader.take(read_generation(first))
 
     async def aparse_result(
@@ -219,14 +229,15 @@ class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
         input: Iterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
     ) -> Iterator[Any]:
-        reader = Reader(functools.partial(self._new_parser, self.watch))
+        reader = Reader(
+            functools.partial(self._new_parser, self.watch), on_report=self.on_report
+        )
         patches = Patches(reader) if self.diff else None
         news = reader.news if patches is None else patches.news
         for chunk in input:
             for event in reader.feed(chunk):
-                if isinstance(event, FieldSettled):
-                    data = _event_data(event)
-                    dispatch_custom_event(_EVENT, data, config=config)
+                if (named := _event_data(event)) is not None:
+                    dispatch_custom_event(*named, config=config)
             if self.stop_early and reader.is_satisfied:
                 yield from _last(patches, reader.accept())
                 return
@@ -239,14 +250,15 @@ class SafePartialParser(ClosingParser[_Value], Generic[_Value]):
         input: AsyncIterator[str | BaseMessage],  # noqa: A002 - the base class names it
         config: RunnableConfig | None = None,
     ) -> AsyncIterator[Any]:
-        reader = Reader(functools.partial(self._new_parser, self.watch))
+        reader = Reader(
+            functools.partial(self._new_parser, self.watch), on_report=self.on_report
+        )
         patches = Patches(reader) if self.diff else None
         news = reader.news if patches is None else patches.news
         async for chunk in input:
             for event in await reader.afeed(chunk):
-                if isinstance(event, FieldSettled):
-                    data = _event_data(event)
-                    await adispatch_custom_event(_EVENT, data, config=config)
+                if (named := _event_data(event)) is not None:
+                    await adispatch_custom_event(*named, config=config)
             if self.stop_early and reader.is_satisfied:
                 for item in _last(patches, reader.accept()):
                     yield item
@@ -284,8 +296,16 @@ def _last(patches: Patches | None, value: Any) -> Iterator[Any]:
         yield found
 
 
-def _event_data(event: FieldSettled) -> dict[str, Any]:
-    return {"path": event.path, "value": event.value, "offset": event.offset}
+def _event_data(event: Event) -> tuple[str, dict[str, Any]] | None:
+    """The name and the data of the custom event for what happened, if there is one."""
+    if isinstance(event, FieldSettled):
+        data = {"path": event.path, "value": event.value, "offset": event.offset}
+        return "field_settled", data
+    if isinstance(event, FixApplied):
+        fix = event.fix
+        data = {"kind": fix.kind.value, "offset": fix.offset}
+        return "fix_applied", data | {"removed": fix.removed, "inserted": fix.inserted}
+    return None
 
 
 def _name(schema: Any) -> str:

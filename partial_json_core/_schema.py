@@ -66,6 +66,10 @@ class Schema:
         self.source = source
         self.kinds = kinds
 
+    def __repr__(self) -> str:
+        """Show what it was compiled from."""
+        return f"<schema of {getattr(self.source, '__name__', shorten(self.source))}>"
+
     @property
     def place(self) -> Place | None:
         """What the schema says about the root, or None when nothing is known."""

@@ -128,7 +128,8 @@ else:
         Each field is an attribute: converted and validated once it has settled,
         another view while it is an open object or array, the certain part of a plain
         ``str`` that is being written, and `UNSET` otherwise. A partial never changes,
-        and it is never an instance of the model.
+        and it is never an instance of the model. Settled lists and models that it
+        shows are shared with later partials: do not change them.
 
         ``Partial[Model]`` is a class of its own for each type, for annotations and
         for ``isinstance``. A field whose name is also a method of this class hides

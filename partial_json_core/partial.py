@@ -32,6 +32,8 @@ class _Unset(Enum):
     def __repr__(self) -> str:
         return "UNSET"
 
+    __str__ = __repr__
+
 
 UNSET: Final = _Unset.UNSET
 """Nothing has come yet. It is falsy, and it is not None: the model may say ``null``."""

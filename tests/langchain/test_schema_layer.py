@@ -159,3 +159,34 @@ def test_a_wrong_check_is_known_when_the_parser_is_made() -> None:
     """A pattern or a function that is none is refused at once."""
     with pytest.raises(ValueError, match="JSON Pointer"):
         SafePartialParser(Ticket, checks={"order_id": is_known})
+
+
+def test_a_report_reaches_the_user_of_a_chain(stream: Run) -> None:
+    """`on_report` gets the report of each output, good or bad, once."""
+    reports: list[Any] = []
+    parser = SafePartialParser(Ticket, on_report=reports.append)
+    stream('Here: {"category": "refund", "order_id": "A1",}', parser)
+    parser.invoke(AIMessage(TEXT, response_metadata={"finish_reason": "length"}))
+    with pytest.raises(SchemaMismatchError):
+        stream(TEXT.replace("refund", "rebate"), parser)
+
+    assert [[fix.kind.value for fix in report.fixes] for report in reports] == [
+        ["prose", "trailing_comma"],
+        [],
+        [],
+    ]
+    assert [w.kind.value for w in reports[1].warnings] == ["finish_reason"]
+    assert [report.outcome.value for report in reports] == ["value", "value", "failed"]
+
+
+async def test_fixes_are_custom_events(say: Any) -> None:
+    """A fix is reported as it is applied."""
+    chain = say(
+        "So: ", '{"category": "refund", ', '"order_id": "A1",}'
+    ) | SafePartialParser(Ticket)
+    seen = [
+        event["data"]["kind"]
+        async for event in chain.astream_events("go", version="v2")
+        if event["event"] == "on_custom_event" and event["name"] == "fix_applied"
+    ]
+    assert seen == ["prose", "trailing_comma"]
