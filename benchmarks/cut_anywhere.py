@@ -294,6 +294,53 @@ def _ours(how: str) -> Read:
     }[how]
 
 
+def _call_chunks(text: str) -> Iterator[Any]:
+    """The text as the arguments of a tool call."""
+    from langchain_core.messages import AIMessageChunk
+
+    first: dict[str, Any] = {"index": 0, "id": "1", "name": "Report", "args": ""}
+    yield AIMessageChunk(content="", tool_call_chunks=[first])
+    for chunk in cut(text):
+        part = {"index": 0, "id": None, "name": None, "args": chunk}
+        yield AIMessageChunk(content="", tool_call_chunks=[part])
+
+
+def _langchain_tools() -> Read:
+    from langchain_core.output_parsers import PydanticToolsParser
+
+    parser = PydanticToolsParser(tools=[Report], first_tool_only=True)
+
+    def stream(text: str) -> Any:
+        *_, last = parser.transform(_call_chunks(text))
+        return last
+
+    return stream
+
+
+def _ours_tools(name: str, how: str) -> Read:
+    import langchain_partial
+
+    options: dict[str, Any] = {}
+    schema: Any = Report
+    if name == "SafePartialToolsParser":
+        schema, options = [Report], {"first_tool_only": True}
+    parser: Any = getattr(langchain_partial, name)(schema, **options)
+
+    def stream(text: str) -> Any:
+        *_, last = parser.transform(_call_chunks(text))
+        return getattr(last, "args", last)
+
+    async def collect(text: str) -> Any:
+        async def source() -> Any:
+            for chunk in _call_chunks(text):
+                yield chunk
+
+        last = [item async for item in parser.atransform(source())][-1]
+        return getattr(last, "args", last)
+
+    return stream if how == "stream" else lambda text: asyncio.run(collect(text))
+
+
 TOOLS: dict[str, Callable[[], Read]] = {
     "json.loads + pydantic": _json,
     "LangChain PydanticOutputParser, invoke": lambda: _langchain(
@@ -319,6 +366,15 @@ TOOLS: dict[str, Callable[[], Read]] = {
     "ours: chain.ainvoke": lambda: _ours("ainvoke"),
     "ours: chain.stream": lambda: _ours("stream"),
     "ours: chain.astream": lambda: _ours("astream"),
+    "LangChain PydanticToolsParser, stream": _langchain_tools,
+    "ours: one tool call, stream": lambda: _ours_tools("SafePartialParser", "stream"),
+    "ours: one tool call, astream": lambda: _ours_tools("SafePartialParser", "astream"),
+    "ours: tools parser, stream": lambda: _ours_tools(
+        "SafePartialToolsParser", "stream"
+    ),
+    "ours: tools parser, astream": lambda: _ours_tools(
+        "SafePartialToolsParser", "astream"
+    ),
 }
 
 
