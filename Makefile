@@ -30,6 +30,7 @@ types: $(VENV)/lint.stamp $(VENV)/test.stamp
 bench: $(VENV)/benchmarks.stamp
 	$(BIN)/python benchmarks/core_speed.py
 	$(BIN)/python benchmarks/schema_cost.py
+	$(BIN)/python benchmarks/langchain_speed.py
 	$(BIN)/python benchmarks/earliest_verdict.py
 	$(BIN)/python benchmarks/cut_anywhere.py
 
