@@ -256,15 +256,7 @@ class Compiler:
             return False
         if kind == "default" and schema.get("on_error", "raise") == "omit":
             return False
-        for key in _NESTED:
-            below = schema.get(key)
-            if isinstance(below, Mapping) and "type" not in below:
-                below = list(below.values())
-            for item in below if isinstance(below, list) else [below]:
-                inner = item[0] if isinstance(item, tuple) else item
-                if isinstance(inner, Mapping) and not self.is_sure(inner, seen):
-                    return False
-        return True
+        return all(self.is_sure(inner, seen) for inner in _inner_schemas(schema))
 
     def may_omit(self, schema: CoreSchema, seen: frozenset[str] = frozenset()) -> bool:
         """Whether an element of this schema may be dropped (`PydanticOmit`)."""

@@ -1,12 +1,13 @@
-"""Ways of cutting a text into chunks, for fixtures and property tests."""
+"""Ways of cutting a text and of reading a stream, for fixtures and property tests."""
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 Cut = Callable[[str], list[str]]
 
@@ -63,3 +64,21 @@ CUTS: Final[dict[str, Cut]] = {
     "random-2": at_random(2),
     "escapes": in_escapes,
 }
+
+
+def streamed(parser: Any, chunks: Sequence[Any]) -> list[Any]:
+    """What a parser yields."""
+    return list(parser.transform(iter(chunks)))
+
+
+def astreamed(parser: Any, chunks: Sequence[Any]) -> list[Any]:
+    """What a parser yields, asynchronously."""
+
+    async def source() -> AsyncIterator[Any]:
+        for chunk in chunks:
+            yield chunk
+
+    async def collect() -> list[Any]:
+        return [item async for item in parser.atransform(source())]
+
+    return asyncio.run(collect())

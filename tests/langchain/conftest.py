@@ -15,6 +15,7 @@ from langchain_core.callbacks import (
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from support import astreamed, streamed
 
 Say = Callable[..., BaseChatModel]
 
@@ -76,3 +77,10 @@ def say() -> Say:
         return ScriptedModel(chunks=[*said, *chunks, end], metadata_at_end=metadata)
 
     return make
+
+
+@pytest.fixture(params=[streamed, astreamed], ids=["sync", "async"])
+def stream(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
+    """Both ways of reading a stream of chunks."""
+    read: Callable[..., list[Any]] = request.param
+    return read

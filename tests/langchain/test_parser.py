@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -63,24 +63,6 @@ async def achunks(chunks: list[Any]) -> AsyncIterator[Any]:
     """The chunks, asynchronously."""
     for chunk in chunks:
         yield chunk
-
-
-def by_transform(parser: SafePartialParser[Any], chunks: list[Any]) -> list[Any]:
-    return list(parser.transform(iter(chunks)))
-
-
-def by_atransform(parser: SafePartialParser[Any], chunks: list[Any]) -> list[Any]:
-    async def collect() -> list[Any]:
-        return [item async for item in parser.atransform(achunks(chunks))]
-
-    return asyncio.run(collect())
-
-
-@pytest.fixture(params=[by_transform, by_atransform], ids=["sync", "async"])
-def stream(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
-    """Both ways of reading a stream of chunks."""
-    read: Callable[..., list[Any]] = request.param
-    return read
 
 
 def chunk(content: Any = "", reason: str | None = None, **options: Any) -> Any:

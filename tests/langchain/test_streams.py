@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import datetime as dt
 import json
 import pickle
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import jsonpatch
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel, Field
-from support import pieces, split
+from support import pieces, split, streamed
 
 from langchain_partial import (
     ElementStream,
@@ -49,27 +48,6 @@ class Table(BaseModel):
 TEXT = '{"title": "t", "rows": [{"id": 1, "day": "2024-02-29"}, {"id": "x"}, {"id": 3, "amount": -1}, {"id": 4}]}'
 GOOD = '{"title": "t", "rows": [{"id": 1, "day": "2024-02-29"}, {"id": 4}]}'
 Cut = Callable[[str], list[str]]
-
-
-def by_transform(parser: Any, chunks: list[Any]) -> list[Any]:
-    return list(parser.transform(iter(chunks)))
-
-
-def by_atransform(parser: Any, chunks: list[Any]) -> list[Any]:
-    async def source() -> AsyncIterator[Any]:
-        for item in chunks:
-            yield item
-
-    async def collect() -> list[Any]:
-        return [item async for item in parser.atransform(source())]
-
-    return asyncio.run(collect())
-
-
-@pytest.fixture(params=[by_transform, by_atransform], ids=["sync", "async"])
-def stream(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
-    read: Callable[..., list[Any]] = request.param
-    return read
 
 
 # ----------------------------------------------------------------------- SettledFields
@@ -151,7 +129,7 @@ def test_bad_elements_can_be_collected(chunked: Cut, stream: Any) -> None:
 def test_nothing_is_dropped(elements: list[Any]) -> None:
     """Good and rejected are as many as the elements of the list, in their order."""
     text = json.dumps(elements)
-    items = by_transform(ElementStream(list[int], on_bad="collect"), pieces(2)(text))
+    items = streamed(ElementStream(list[int], on_bad="collect"), pieces(2)(text))
 
     assert len(items) == len(elements)
     for index, (item, element) in enumerate(zip(items, elements, strict=True)):
@@ -238,7 +216,7 @@ def test_patches_rebuild_every_snapshot(value: Any, data: st.DataObject) -> None
             shown.append(json.loads(json.dumps(parser.snapshot())))
     shown.append(value)
     patched = []
-    for operations in by_transform(SafePartialParser(diff=True), chunks):
+    for operations in streamed(SafePartialParser(diff=True), chunks):
         document = jsonpatch.apply_patch(document, operations)
         patched.append(json.loads(json.dumps(document)))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.tools import tool
 from pydantic import BaseModel, Field
-from support import pieces
+from support import pieces, streamed
 from typing_extensions import TypedDict
 
 from langchain_partial import (
@@ -89,27 +88,6 @@ def call_chunks(
         chunk(part(piece, index=name.get("index", 0))) for piece in pieces(size)(args)
     ]
     return [chunk(part("", **name)), *rest, chunk(reason=reason)]
-
-
-def by_transform(parser: Any, chunks: list[Any]) -> list[Any]:
-    return list(parser.transform(iter(chunks)))
-
-
-def by_atransform(parser: Any, chunks: list[Any]) -> list[Any]:
-    async def source() -> AsyncIterator[Any]:
-        for item in chunks:
-            yield item
-
-    async def collect() -> list[Any]:
-        return [item async for item in parser.atransform(source())]
-
-    return asyncio.run(collect())
-
-
-@pytest.fixture(params=[by_transform, by_atransform], ids=["sync", "async"])
-def stream(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
-    read: Callable[..., list[Any]] = request.param
-    return read
 
 
 def calls(*pairs: tuple[Any, str | None]) -> list[SafeToolCall]:
@@ -315,7 +293,7 @@ def test_every_cut_of_a_call_is_loud(reason: str | None) -> None:
         chunks = call_chunks(QUERY[:end], reason)
         for parser in (SafePartialToolsParser(TOOLS), SafePartialParser(Search)):
             with pytest.raises(TruncatedOutputError):
-                by_transform(parser, chunks)
+                streamed(parser, chunks)
 
 
 def test_a_call_without_arguments_that_was_cut_is_loud(stream: Any) -> None:
