@@ -14,11 +14,6 @@ from typing import Any, Final, NamedTuple
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from pydantic_core import to_json
 
-# Providers of which langchain parses the arguments of a whole message from text, so
-# that arguments which were cut are never in `tool_calls`.
-_SENDS_TEXT: Final = frozenset({"openai", "groq", "mistralai", "deepseek", "xai"})
-
-
 # Enough to know arguments that say nothing.
 _HEAD: Final = 16
 
@@ -69,11 +64,12 @@ def _whole_calls(message: AIMessage) -> Iterator[Fragment]:
                 position, call.get("id"), function.get("name"), function["arguments"]
             )
         return
-    sends_text = message.response_metadata.get("model_provider") in _SENDS_TEXT
+    # Whoever made the dicts may have closed them: a provider, or LangChain where it
+    # streamed behind an ``invoke``.
     position = 0
     for parsed in message.tool_calls:
         text = to_json(parsed["args"]).decode()
-        yield Fragment(position, parsed.get("id"), parsed["name"], text, not sends_text)
+        yield Fragment(position, parsed.get("id"), parsed["name"], text, is_whole=True)
         position += 1
     for invalid in message.invalid_tool_calls:
         yield Fragment(

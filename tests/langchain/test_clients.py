@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain_anthropic import ChatAnthropic
+from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_openai import ChatOpenAI
 from loopback import LoopbackServer, Script
 from pydantic import BaseModel
@@ -240,3 +241,25 @@ async def test_g10_errors_and_early_exit_stop_the_model(
         exchange = await asyncio.to_thread(server.last)
         assert exchange.disconnected
         assert exchange.sent <= MOST_SENT
+
+
+async def test_a_model_that_streams_behind_an_invoke(
+    client: Any, server: LoopbackServer
+) -> None:
+    """Where somebody listens, `invoke` streams and LangChain closes a cut call: loud."""
+    server.script = Script(TEXT, tool="Report")
+    for limit in (None, 5, 60):
+        chain = bound(client, limit) | SafePartialParser(Report)
+
+        def ask(_given: Any, config: RunnableConfig, chain: Any = chain) -> Any:
+            return chain.invoke("go", config)
+
+        async def listen(ask: Any = ask) -> Any:
+            events = RunnableLambda(ask).astream_events("go", version="v2")
+            return [e async for e in events if e["event"] == "on_chain_end"][-1]
+
+        if limit is None:
+            assert (await listen())["data"]["output"] == VALUE
+        else:
+            with pytest.raises(TruncatedOutputError):
+                await listen()

@@ -314,7 +314,7 @@ def test_an_output_that_was_cut_before_its_calls_is_loud(stream: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("provider", [None, "anthropic"])
+@pytest.mark.parametrize("provider", [None, "anthropic", "openai"])
 def test_parsed_arguments_of_a_cut_message_are_not_trusted(
     provider: str | None,
 ) -> None:
@@ -330,21 +330,14 @@ def test_parsed_arguments_of_a_cut_message_are_not_trusted(
             parser.invoke(message)
 
 
-def test_parsed_arguments_of_a_text_provider_are_whole() -> None:
-    """LangChain parses OpenAI's text strictly, so what it parsed was whole."""
-    metadata = {"finish_reason": "length", "model_provider": "openai"}
-    message = AIMessage(
-        "",
-        tool_calls=[{"name": "Search", "args": {"query": "a"}, "id": "c0"}],
-        response_metadata=metadata,
-    )
-    assert SafePartialParser(Search).invoke(message) == Search(query="a")
+def test_invalid_arguments_of_a_cut_message_are_loud() -> None:
+    """What LangChain could not parse is read as the text that it is."""
     cut = AIMessage(
         "",
         invalid_tool_calls=[
             {"name": "Search", "args": '{"query": "a', "id": "c0", "error": "x"}
         ],
-        response_metadata=metadata,
+        response_metadata={"finish_reason": "length"},
     )
     with pytest.raises(TruncatedOutputError):
         SafePartialToolsParser(TOOLS).invoke(cut)
