@@ -64,3 +64,16 @@ def test_the_public_names_are_pinned() -> None:
         "safe_structured_output",
         "translate",
     ]
+
+
+def test_the_agents_name_their_extra() -> None:
+    """Without langchain the module of the agents says what to install."""
+    code = (
+        "import sys; sys.modules['langchain'] = None\n"
+        "try:\n    import langchain_partial.agents\n"
+        "except ModuleNotFoundError as err:\n    print(err)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert "pip install 'partial-json-core[agents]'" in done.stdout
