@@ -30,8 +30,11 @@ from ._markers import (
     ARRAY_STARTS,
     BLANK,
     DIGITS,
+    FOREIGN_ELEMENTS,
+    FOREIGN_STARTS,
     LARGEST_CITED,
     LITERAL_STARTS,
+    LONGEST_FOREIGN,
     LONGEST_LITERAL,
     LONGEST_NAME,
     PYTHON_STARTS,
@@ -44,6 +47,7 @@ from ._markers import (
     hidden_root,
     interesting,
     key_like,
+    loose_key,
     object_start,
 )
 from ._scanner import Scanner
@@ -194,6 +198,8 @@ class Framing(Skipping):
         looks = self._looks_like_key(chunk, pos, following)
         if looks is None:
             return self._wait_for_root(chunk, pos, base)
+        if not looks and not self._after and self._holds_loose_key(chunk, pos):
+            return self._hide(chunk, pos, base, "{}", following)
         if not looks or self._after:
             return self._prose_character(pos, base)
         if first or self._opt_in_key(following):
@@ -219,6 +225,15 @@ class Framing(Skipping):
             return self._wait_for_root(chunk, pos, base)
         if start in ARRAY_STARTS:
             return self._plausible_array(start, pos, base)
+        foreign = self._foreign_element(chunk, found.end(1) if found else pos)
+        if foreign is None:
+            return self._wait_for_root(chunk, pos, base)
+        if foreign and not self._after:
+            if foreign in ("//", "/*") and (
+                self._policy.permits(FixKind.COMMENT) and "array" in self._kinds
+            ):
+                return self._commit(pos, base)
+            return self._hide(chunk, pos, base, "[]", foreign[0])
         if self._after or "array" not in self._kinds or start not in PYTHON_STARTS:
             return self._prose_character(pos, base)
         kind = FixKind.PYTHON_LITERAL if literal else FixKind.SINGLE_QUOTED_STRING
@@ -226,6 +241,15 @@ class Framing(Skipping):
             # The text begins with it: the scanner names what is wrong, at once.
             return self._commit(pos, base)
         return self._hide(chunk, pos, base, "[]", start[0])
+
+    def _foreign_element(self, chunk: str, stop: int) -> str | None:
+        """What an array of another notation begins with; None for wait."""
+        text = chunk[stop : stop + LONGEST_FOREIGN]
+        for element in FOREIGN_ELEMENTS:
+            if text.startswith(element):
+                return element
+        is_cut = stop + len(text) == len(chunk) and text in FOREIGN_STARTS
+        return None if is_cut and not self._after else ""
 
     def _plausible_array(self, start: str, pos: int, base: int) -> int:
         if "array" not in self._kinds:
@@ -292,6 +316,11 @@ class Framing(Skipping):
         if found[1] is None:
             return None if len(chunk) - pos <= LONGEST_NAME else False
         return found[1] == ":"
+
+    def _holds_loose_key(self, chunk: str, pos: int) -> bool:
+        """Whether `{` opens an object with keys such as ``a-b:`` or ``x/*c*/:``."""
+        found = loose_key(chunk, pos)
+        return found is not None and found[1] in (":", "/")
 
     def _hide(self, chunk: str, pos: int, base: int, pair: str, found: str) -> int:
         """Let no root begin in what looks like a document that breaks the grammar."""

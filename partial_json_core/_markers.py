@@ -72,6 +72,17 @@ LITERAL_STARTS: Final = frozenset(
 )
 LONGEST_LITERAL: Final = max(map(len, WORDS))
 key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.DOTALL).match
+# What an array of another notation begins with, where it is no plain word: a comment,
+# an elision, a number that JSON has not. `[Note]` and `[/INST]` are words.
+FOREIGN_ELEMENTS: Final = ("//", "/*", "...", "NaN", "Infinity", "+")
+FOREIGN_STARTS: Final = frozenset(
+    text[:length] for text in FOREIGN_ELEMENTS for length in range(1, len(text))
+)
+LONGEST_FOREIGN: Final = max(map(len, FOREIGN_ELEMENTS))
+# A key of another notation than a plain name: it hides what it holds.
+loose_key: Final = re.compile(
+    r"\{[\s\ufeff]*[\w$][\w$.-]*[\s\ufeff]*(.)?", re.DOTALL
+).match
 # How far a `{` is followed to see whether an unquoted key stands after it.
 LONGEST_NAME: Final = 64
 QUOTES: Final = "'\u2018\u2019\u201c\u201d`"

@@ -598,7 +598,7 @@ class PartialParser(Generic[_Value]):
         """
         assert self._framing.whole is not None
         behind = self._text(self._framing.whole[2], self._read)
-        return self._finish is FinishReason.LENGTH or any(map(str.isalnum, behind))
+        return not self._finish.is_normal or any(map(str.isalnum, behind))
 
     def _scalar_or_mismatch(self, scanner: Scanner, start: int, end: int) -> Any:
         kind = kind_of(scanner.root)
