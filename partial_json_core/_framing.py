@@ -23,34 +23,35 @@ chunk, so that chunking never matters.
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
-from ._grammar import SPACES
+from ._grammar import SPACES, name_part, name_start
 from ._markers import (
     ARRAY_STARTS,
     BLANK,
+    COMMENTS,
     DIGITS,
+    ELEMENT_STARTS,
     FOREIGN_ELEMENTS,
-    FOREIGN_STARTS,
     LARGEST_CITED,
     LITERAL_STARTS,
-    LONGEST_FOREIGN,
-    LONGEST_LITERAL,
+    LONGEST_ELEMENT,
     LONGEST_NAME,
-    PYTHON_STARTS,
+    PYTHON_LITERALS,
     QUOTES,
     RESCANS,
     WINDOW,
     array_start,
+    bare_key,
     blanks,
     citation,
     hidden_root,
     interesting,
-    key_like,
-    loose_key,
+    is_quoted,
     object_start,
 )
 from ._scanner import Scanner
+from ._schema import RootKind
 from ._skipping import (
     CANDIDATE,
     CITATION,
@@ -70,6 +71,14 @@ from .errors import (
     ParseError,
 )
 from .fixes import FixKind
+
+# The fix that reads what begins like this.
+_FIXES: Final = {
+    "'": FixKind.SINGLE_QUOTED_STRING,
+    "/": FixKind.COMMENT,
+    **dict.fromkeys(COMMENTS, FixKind.COMMENT),
+    **dict.fromkeys(PYTHON_LITERALS, FixKind.PYTHON_LITERAL),
+}
 
 
 class Framing(Skipping):
@@ -99,6 +108,8 @@ class Framing(Skipping):
                 chunk, pos, base = self._read_candidate(chunk, pos, base)
             else:
                 pos = self._step(chunk, pos, base)
+        seen = len(chunk) - len(self._held)
+        self._before = chunk[seen - 1] if seen else self._before
         return self._candidate_base if self._state == COMMIT else -1
 
     def _step(self, chunk: str, pos: int, base: int) -> int:
@@ -144,10 +155,8 @@ class Framing(Skipping):
         if stop < 0 or stop == len(chunk) or self._state != SEARCH:
             return stop
         char = chunk[stop]
-        if char == "{":
-            return self._object(chunk, stop, base)
-        if char == "[":
-            return self._array(chunk, stop, base)
+        if char in "{[":
+            return self._bracket(chunk, stop, base)
         if char == "`":
             return self._ticks(chunk, stop, base)
         return self._tag(chunk, stop, base)
@@ -171,91 +180,105 @@ class Framing(Skipping):
                 return pos
             self._at_start = False
             # White space at the end of prose belongs to it only if words follow.
-            text = chunk[pos:stop]
-            words = len(text.rstrip(SPACES))
-            last_line = text[:words].rsplit("\n", 1)[-1]
+            text = chunk[pos:stop].rstrip(BLANK)
+            last_line = text.rsplit("\n", 1)[-1]
             self._line_has_words = bool(last_line.strip(BLANK))
-            self._segment(FixKind.PROSE, base + pos, base + pos + words)
-            pos += words
+            self._segment(FixKind.PROSE, base + pos, base + pos + len(text))
+            self._blanks_in_words(text, base + pos)
+            pos += len(text)
         return pos
 
     # --------------------------------------------------------------- containers
 
+    def _bracket(self, chunk: str, pos: int, base: int) -> int:
+        quoted = is_quoted(chunk, pos, chunk[pos - 1] if pos else self._before)
+        if quoted is None:
+            return self._hold(chunk, pos, base)
+        if quoted:
+            return self._prose_character(pos, base)
+        if chunk[pos] == "{":
+            return self._object(chunk, pos, base)
+        return self._array(chunk, pos, base)
+
     def _object(self, chunk: str, pos: int, base: int) -> int:
-        first = self._at_start and not self._after
         if self._is_scalar_only and not self._after:
             return self._commit(pos, base)
         found = object_start(chunk, pos)
-        following = found[2] if found else None
+        assert found is not None
+        following = found[2]
+        if len(found[1]) > self._limits.max_whitespace_run:
+            return self._runaway(pos, base, "object")
         if following is None:
-            return self._wait_for_root(chunk, pos, base)
-        if "object" not in self._kinds:
-            if first and following in '"}':
-                return self._begin_candidate(pos, base)
-            return self._prose_character(pos, base)
-        if following in '"}':
+            return self._hold(chunk, pos, base)
+        if following not in '"}':
+            return self._foreign_object(chunk, pos, base, found.end(1))
+        if "object" in self._kinds:
             return self._root_at(pos, base)
-        looks = self._looks_like_key(chunk, pos, following)
+        return self._other_kind(pos, base)
+
+    def _other_kind(self, pos: int, base: int) -> int:
+        """Take a document that the schema cannot mean for words, if any follow."""
+        if self._at_start and not self._after:
+            return self._begin_candidate(pos, base)
+        return self._prose_character(pos, base)
+
+    def _foreign_object(self, chunk: str, pos: int, base: int, key: int) -> int:
+        """Take `{` with another key than a string for words, or for an error."""
+        window = chunk[key : key + LONGEST_NAME]
+        looks = _is_foreign_key(window)
         if looks is None:
-            return self._wait_for_root(chunk, pos, base)
-        if not looks and not self._after and self._holds_loose_key(chunk, pos):
-            return self._hide(chunk, pos, base, "{}", following)
+            return self._hold(chunk, pos, base)
         if not looks or self._after:
             return self._prose_character(pos, base)
-        if first or self._opt_in_key(following):
+        if "object" in self._kinds and (self._at_start or self._opt_in_key(window)):
             # The text begins with it: the scanner names what is wrong, at once.
             return self._commit(pos, base)
-        return self._hide(chunk, pos, base, "{}", following)
+        fix = FixKind.UNQUOTED_KEY if window[0].isalpha() else _FIXES.get(window[0])
+        self._note("a key or `}`", window[0], base + key, fix)
+        return self._hide(pos, base, "{}")
 
     def _array(self, chunk: str, pos: int, base: int) -> int:
         if self._tag_state(chunk, pos) != "no":
             return self._tag(chunk, pos, base)
         found = array_start(chunk, pos)
-        literal, following = (found[2], found[3]) if found else (None, None)
-        start = literal or following
+        assert found is not None
+        start = found[2] or found[3]
+        if len(found[1]) > self._limits.max_whitespace_run:
+            return self._runaway(pos, base, "array")
         if start is None:
-            return self._wait_for_root(chunk, pos, base)
-        if (
-            found is not None
-            # Not the rest of the chunk: that is as long as it likes.
-            and len(chunk) - found.end(1) <= LONGEST_LITERAL
-            and chunk[found.end(1) :] in LITERAL_STARTS
-            and not literal
-        ):
-            return self._wait_for_root(chunk, pos, base)
+            return self._hold(chunk, pos, base)
+        text = chunk[found.end(1) : found.end(1) + LONGEST_ELEMENT]
+        if found.end(1) + len(text) == len(chunk) and text in ELEMENT_STARTS:
+            return self._hold(chunk, pos, base)
         if start in ARRAY_STARTS:
             return self._plausible_array(start, pos, base)
-        foreign = self._foreign_element(chunk, found.end(1) if found else pos)
-        if foreign is None:
-            return self._wait_for_root(chunk, pos, base)
-        if foreign and not self._after:
-            if foreign in ("//", "/*") and (
-                self._policy.permits(FixKind.COMMENT) and "array" in self._kinds
-            ):
-                return self._commit(pos, base)
-            return self._hide(chunk, pos, base, "[]", foreign[0])
-        if self._after or "array" not in self._kinds or start not in PYTHON_STARTS:
+        foreign = _foreign_element(text)
+        if not foreign or self._after:
             return self._prose_character(pos, base)
-        kind = FixKind.PYTHON_LITERAL if literal else FixKind.SINGLE_QUOTED_STRING
-        if self._at_start or self._policy.permits(kind):
+        if "array" in self._kinds and self._names_array(foreign):
             # The text begins with it: the scanner names what is wrong, at once.
             return self._commit(pos, base)
-        return self._hide(chunk, pos, base, "[]", start[0])
+        fix = _FIXES.get(foreign)
+        self._note("a value or `]`", foreign[0], base + found.end(1), fix)
+        return self._hide(pos, base, "[]")
 
-    def _foreign_element(self, chunk: str, stop: int) -> str | None:
-        """What an array of another notation begins with; None for wait."""
-        text = chunk[stop : stop + LONGEST_FOREIGN]
-        for element in FOREIGN_ELEMENTS:
-            if text.startswith(element):
-                return element
-        is_cut = stop + len(text) == len(chunk) and text in FOREIGN_STARTS
-        return None if is_cut and not self._after else ""
+    def _names_array(self, foreign: str) -> bool:
+        """Whether the scanner shall read an array that begins with `foreign`."""
+        if foreign in PYTHON_LITERALS:
+            return self._at_start or self._policy.permits(FixKind.PYTHON_LITERAL)
+        if foreign in QUOTES:
+            return self._at_start or self._policy.permits(FixKind.SINGLE_QUOTED_STRING)
+        return foreign in COMMENTS and self._policy.permits(FixKind.COMMENT)
+
+    def _runaway(self, pos: int, base: int, kind: RootKind) -> int:
+        """Let the scanner name white space without end behind a bracket."""
+        if kind in self._kinds and not self._after:
+            return self._commit(pos, base)
+        return self._prose_character(pos, base)
 
     def _plausible_array(self, start: str, pos: int, base: int) -> int:
         if "array" not in self._kinds:
-            if self._at_start and not self._after:
-                return self._begin_candidate(pos, base)
-            return self._prose_character(pos, base)
+            return self._other_kind(pos, base)
         if self._may_be_citation(start):
             self._begin_candidate(pos, base)
             self._state = CITATION
@@ -299,52 +322,36 @@ class Framing(Skipping):
             self._segment(FixKind.PROSE, self._candidate_base, end)
         return stop + 1
 
-    def _opt_in_key(self, following: str) -> bool:
-        if following == "'":
+    def _opt_in_key(self, window: str) -> bool:
+        """Whether the policy permits the scanner to read this key."""
+        if window[0] == "'":
             return self._policy.permits(FixKind.SINGLE_QUOTED_STRING)
-        if following == "/":
-            return self._policy.permits(FixKind.COMMENT)
-        return following.isalpha() and self._policy.permits(FixKind.UNQUOTED_KEY)
-
-    def _looks_like_key(self, chunk: str, pos: int, following: str) -> bool | None:
-        """Whether `{` opens an object that breaks the grammar; None for wait."""
-        if following in QUOTES or following in "{/":
-            return True
-        found = key_like(chunk, pos)
-        if found is None:
+        comment = self._policy.permits(FixKind.COMMENT)
+        if window[0] == "/":
+            return comment
+        if not name_start(window) or not self._policy.permits(FixKind.UNQUOTED_KEY):
             return False
-        if found[1] is None:
-            return None if len(chunk) - pos <= LONGEST_NAME else False
-        return found[1] == ":"
+        following = window[name_part(window).end() :].lstrip(BLANK)  # type: ignore[union-attr]  # matches nothing too
+        return following.startswith(":") or (comment and following.startswith("/"))
 
-    def _holds_loose_key(self, chunk: str, pos: int) -> bool:
-        """Whether `{` opens an object with keys such as ``a-b:`` or ``x/*c*/:``."""
-        found = loose_key(chunk, pos)
-        return found is not None and found[1] in (":", "/")
-
-    def _hide(self, chunk: str, pos: int, base: int, pair: str, found: str) -> int:
-        """Let no root begin in what looks like a document that breaks the grammar."""
+    def _hide(self, pos: int, base: int, pair: str) -> int:
+        """Let no root begin in what looks like a document and cannot be the answer."""
         self._hidden = pair
         self._depth = 0
         self._state = HIDDEN
-        if self.malformed is None:
-            index = chunk.index(found, pos + 1) if found else pos
-            self.malformed = MalformedOutputError(
-                expected="a key or `}`" if pair == "{}" else "a value or `]`",
-                found=f"`{found}`" if found != "`" else "a backtick",
-                offset=base + index,
-                available_fix=self._hidden_fix(found),
-            )
         return self._prose_character(pos, base)
 
-    def _hidden_fix(self, found: str) -> FixKind | None:
-        if found == "'":
-            return FixKind.SINGLE_QUOTED_STRING
-        if found == "/":
-            return FixKind.COMMENT
-        if self._hidden == "[]":
-            return FixKind.PYTHON_LITERAL if found.isalpha() else None
-        return FixKind.UNQUOTED_KEY if found.isalpha() else None
+    def _note(
+        self, expected: str, found: str, offset: int, fix: FixKind | None
+    ) -> None:
+        """Keep what breaks the grammar of a document that words hold."""
+        if self.malformed is None:
+            self.malformed = MalformedOutputError(
+                expected=expected,
+                found=f"`{found}`" if found != "`" else "a backtick",
+                offset=offset,
+                available_fix=fix,
+            )
 
     def _skip_hidden(self, chunk: str, pos: int, base: int) -> int:
         opener, closer = self._hidden[0], self._hidden[1]
@@ -436,10 +443,13 @@ class Framing(Skipping):
     def _end_candidate(self, scanner: Scanner, end: int) -> None:
         start = self._candidate_base
         if not self._after:
+            # One before it was words, so this one is not the whole text.
+            is_second = self.whole is not None
+            self.take_whole_for_words(start)
             # Whether it is prose is decided by what follows: nothing, or a root.
             self.whole = (scanner, start, end)
             self.cites = False
-            self.words_after_whole = False
+            self.words_after_whole = is_second
             self._hides_root = isinstance(scanner.root, str) and bool(
                 hidden_root("".join(self._candidate_text))
             )
@@ -554,6 +564,27 @@ class Framing(Skipping):
                 self._segment(item.kind, item.start, item.end)
             else:
                 self.segments.append(item)
+
+
+def _is_foreign_key(window: str) -> bool | None:
+    """Whether a key of another notation than JSON's begins; None for wait.
+
+    Args:
+        window: The text behind `{` and white space, as far as it is looked at.
+    """
+    if window[0] in QUOTES or window[0] in "{/":
+        return True
+    found = bare_key(window)
+    if found is None:
+        return False
+    if found[2] is None or (found[2] == "/" and found.end() == len(window)):
+        return None if len(window) < LONGEST_NAME else False
+    return found[2] in (":", *COMMENTS)
+
+
+def _foreign_element(text: str) -> str:
+    """What an array of another notation than JSON's begins with, or nothing."""
+    return next(filter(text.startswith, FOREIGN_ELEMENTS), "")
 
 
 def _is_citation(value: Any) -> bool:

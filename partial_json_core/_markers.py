@@ -37,12 +37,12 @@ TAG_STARTS: Final = frozenset(
 )
 LONGEST_TAG: Final = max(map(len, (*REASONING_TAGS, *CLOSING_TAGS)))
 
-fence: Final = re.compile(r"(`+)([\w+#.-]*)").match
+LONGEST_FENCE_TAG: Final = 40
+fence: Final = re.compile(rf"(`+)([\w+#.-]{{0,{LONGEST_FENCE_TAG}}})").match
 FENCE_TICKS: Final = 3
 # A longer run of backticks is an ornament.
 LONGEST_FENCE: Final = 32
 tick_run: Final = re.compile(r"`*").match
-LONGEST_FENCE_TAG: Final = 40
 JSON_TAGS: Final = frozenset({"json", "jsonc", "json5", "jsonl"})
 # JavaScript is left out: JSON is a part of it, and models tag answers so.
 FOREIGN_TAGS: Final = frozenset(
@@ -61,41 +61,51 @@ FOREIGN_TAGS: Final = frozenset(
 PYTHON_LITERALS: Final = ("True", "False", "None")
 WORDS: Final = ("true", "false", "null", *PYTHON_LITERALS)
 LITERAL: Final = "|".join(WORDS)
-object_start: Final = re.compile(
-    r"\{([\s\ufeff\u200b-\u200d\u2060]*)(.)?", re.DOTALL
-).match
-array_start: Final = re.compile(
-    r"\[([\s\ufeff\u200b-\u200d\u2060]*)(?:(" + LITERAL + r")|(.))?", re.DOTALL
-).match
+_blank: Final = f"[{re.escape(BLANK)}]*"
+object_start: Final = re.compile(rf"\{{({_blank})(.)?", re.DOTALL).match
+array_start: Final = re.compile(rf"\[({_blank})(?:({LITERAL})|(.))?", re.DOTALL).match
 LITERAL_STARTS: Final = frozenset(
     word[:length] for word in WORDS for length in range(1, len(word) + 1)
 )
-LONGEST_LITERAL: Final = max(map(len, WORDS))
-key_like: Final = re.compile(r"\{[\s\ufeff]*[\w$]+[\s\ufeff]*(.)?", re.DOTALL).match
-# What an array of another notation begins with, where it is no plain word: a comment,
-# an elision, a number that JSON has not. `[Note]` and `[/INST]` are words.
-FOREIGN_ELEMENTS: Final = ("//", "/*", "...", "NaN", "Infinity", "+")
-FOREIGN_STARTS: Final = frozenset(
-    text[:length] for text in FOREIGN_ELEMENTS for length in range(1, len(text))
-)
-LONGEST_FOREIGN: Final = max(map(len, FOREIGN_ELEMENTS))
-# A key of another notation than a plain name: it hides what it holds.
-loose_key: Final = re.compile(
-    r"\{[\s\ufeff]*[\w$][\w$.-]*[\s\ufeff]*(.)?", re.DOTALL
-).match
-# How far a `{` is followed to see whether an unquoted key stands after it.
-LONGEST_NAME: Final = 64
 QUOTES: Final = "'\u2018\u2019\u201c\u201d`"
+# What an array of another notation begins with, where it is no plain word. `[Note]` and
+# `[/INST]` are words.
+COMMENTS: Final = ("//", "/*")
+FOREIGN_ELEMENTS: Final = (
+    *PYTHON_LITERALS,
+    *QUOTES,
+    *COMMENTS,
+    "...",
+    "NaN",
+    "Infinity",
+    "+",
+)
+# What needs another character before it is known: a literal, one of these.
+ELEMENT_STARTS: Final = frozenset(
+    word[:length]
+    for word in (*WORDS, *FOREIGN_ELEMENTS)
+    for length in range(1, len(word))
+)
+LONGEST_ELEMENT: Final = max(map(len, (*WORDS, *FOREIGN_ELEMENTS)))
+# A key without quotes, and what follows it: `name:`, `name-2:`, `name /* why */:`.
+bare_key: Final = re.compile(rf"([\w$][\w$.-]*){_blank}(:|/[/*]?|.)?", re.DOTALL).match
+# How far a `{` is followed to see whether such a key stands behind it.
+LONGEST_NAME: Final = 64
+_closing_quote: Final = re.compile(r"[{}\[\]](['\"`\u2019\u201d])(.)?", re.DOTALL).match
+_OPENING_QUOTES: Final = {"\u2019": "\u2018", "\u201d": "\u201c"}
+_BEHIND_QUOTED: Final = BLANK + ".,:;!?)"
+_bracket: Final = re.compile(r"[{}\[\]]").finditer
 after_separator: Final = re.compile(r"[,:]\s*(.)?", re.DOTALL).match
-# How far a separator behind the root is followed to see what it separates.
+# How far white space is followed to see what stands behind it: a separator behind the
+# root, a fence.
 LONGEST_GAP: Final = 1000
 hidden_root: Final = re.compile(r"[{\[]\s*[\"{\[]").search
+_gap: Final = rf"\s{{0,{LONGEST_GAP}}}"
 root_in_fence: Final = re.compile(
-    r"\s*(?:\{\s*[\"}]|\[\s*[\"\[\]{0-9tfn-])", re.ASCII
+    rf"{_gap}(?:\{{{_gap}[\"}}]|\[{_gap}[\"\[\]{{0-9tfn-])", re.ASCII
 ).match
-root_in_fence_part: Final = re.compile(r"\s*(?:[{\[]\s*)?", re.ASCII).fullmatch
+root_in_fence_part: Final = re.compile(rf"{_gap}(?:[{{\[]{_gap})?", re.ASCII).fullmatch
 ARRAY_STARTS: Final = frozenset('"{[-]0123456789') | {"true", "false", "null"}
-PYTHON_STARTS: Final = frozenset(QUOTES) | frozenset(PYTHON_LITERALS)
 DIGITS: Final = "0123456789"
 SCALAR_STARTS: Final = '"-tfn' + DIGITS
 # Several numbers in brackets cite sources when they are small; larger ones are data.
@@ -117,3 +127,38 @@ _searches: Final = {
 def find_tag(close: str, chunk: str, pos: int) -> int:
     found = _searches[close](chunk, pos)
     return found.start() if found else -1
+
+
+def is_quoted(chunk: str, pos: int, before: str) -> bool | None:
+    """Whether words only name a bracket, as in `{` or '['; None for wait.
+
+    Args:
+        chunk: Text with the bracket.
+        pos: Where it stands.
+        before: The character before it.
+    """
+    found = _closing_quote(chunk, pos)
+    if found is None or _OPENING_QUOTES.get(found[1], found[1]) != before:
+        return False
+    return None if found[2] is None else found[2] in _BEHIND_QUOTED
+
+
+def open_brackets(text: str, opened: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The closing brackets that words still wait for.
+
+    Args:
+        text: The words.
+        opened: What the words before them waited for, outermost first.
+    """
+    closers = list(opened)
+    for found in _bracket(text):
+        at, char = found.start(), found[0]
+        quote = _closing_quote(text, at)
+        # Words close a quotation here, as in "it opens with [".
+        if quote is not None and (quote[2] is None or quote[2] in _BEHIND_QUOTED):
+            continue
+        if char in "{[":
+            closers.append("}" if char == "{" else "]")
+        elif closers and closers[-1] == char:
+            closers.pop()
+    return tuple(closers)

@@ -6,10 +6,12 @@ document. The framing, which looks for documents, is built on it.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NoReturn
 
 from ._grammar import SPACES
 from ._markers import (
+    BLANK,
     BOM,
     CLOSING_TAGS,
     FENCE_TICKS,
@@ -18,7 +20,6 @@ from ._markers import (
     LONGEST_FENCE,
     LONGEST_FENCE_TAG,
     LONGEST_GAP,
-    LONGEST_NAME,
     LONGEST_TAG,
     REASONING_TAGS,
     SCALAR_STARTS,
@@ -72,6 +73,7 @@ class Skipping:
     __slots__ = (
         "_after",
         "_at_start",
+        "_before",
         "_candidate",
         "_candidate_base",
         "_candidate_in_words",
@@ -115,6 +117,7 @@ class Skipping:
         self._after = False
         self._judge_first = False
         self._at_start = True
+        self._before = ""
         self._fence_open = False
         self._fence_ticks = FENCE_TICKS
         self._close_tag = ""
@@ -151,27 +154,43 @@ class Skipping:
 
     def _blanks(self, chunk: str, pos: int, stop: int, base: int) -> None:
         self._run += stop - pos
-        longest = self._limits.max_whitespace_run
-        if not self._after and self._run > longest:
-            raise LimitExceededError(
-                limit="max_whitespace_run",
-                maximum=longest,
-                offset=base + stop - self._run + longest + 1,
-            )
-        text = chunk[pos:stop]
+        beyond = 0 if self._after else self._run - self._limits.max_whitespace_run
+        # What comes before the limit is judged first, so that chunking never matters.
+        text = chunk[pos : stop - max(beyond, 0)]
         if "\n" in text:
             self._line_has_words = False
         if text.strip(SPACES):
-            for index, char in enumerate(text):
-                if char in SPACES:
-                    continue
-                at = base + pos + index
-                kind = FixKind.UNUSUAL_WHITESPACE
-                if self.segments and self.segments[-1].kind is FixKind.PROSE:
-                    kind = FixKind.PROSE
-                if char == BOM and at == 0:
-                    kind = FixKind.BYTE_ORDER_MARK
-                self._segment(kind, at, at + 1)
+            self._unusual_blanks(text, base + pos)
+        if beyond > 0:
+            self._run_away(base + stop - beyond)
+
+    def _unusual_blanks(self, text: str, offset: int) -> None:
+        for at, char in enumerate(text, offset):
+            if char in SPACES:
+                continue
+            kind = FixKind.UNUSUAL_WHITESPACE
+            if self.segments and self.segments[-1].kind is FixKind.PROSE:
+                kind = FixKind.PROSE
+            if char == BOM and at == 0:
+                kind = FixKind.BYTE_ORDER_MARK
+            self._segment(kind, at, at + 1)
+
+    def _blanks_in_words(self, text: str, offset: int) -> None:
+        """Apply the limit to white space between words."""
+        longest = self._limits.max_whitespace_run
+        if self._after or len(text) <= longest:
+            return
+        found = re.search(f"[{re.escape(BLANK)}]{{{longest + 1}}}", text)
+        if found is not None:
+            self._run_away(offset + found.end() - 1)
+
+    def _run_away(self, last: int) -> NoReturn:
+        """Fail for white space that goes on behind the last offset permitted."""
+        raise LimitExceededError(
+            limit="max_whitespace_run",
+            maximum=self._limits.max_whitespace_run,
+            offset=last + 1,
+        )
 
     def _judge(self, chunk: str, pos: int, base: int) -> bool:
         """Judge the first character after the root (R6); True when it must wait."""
@@ -244,17 +263,6 @@ class Skipping:
         self._segment(FixKind.PROSE, base + pos, base + pos + 1)
         return pos + 1
 
-    def _wait_for_root(self, chunk: str, pos: int, base: int) -> int:
-        blanks = len(chunk) - pos - 1
-        longest = self._limits.max_whitespace_run
-        if blanks > longest + LONGEST_NAME:
-            raise LimitExceededError(
-                limit="max_whitespace_run",
-                maximum=longest,
-                offset=base + pos + longest + 2,
-            )
-        return self._hold(chunk, pos, base)
-
     @property
     def _is_scalar_only(self) -> bool:
         return len(self._kinds) == 1 and "scalar" in self._kinds
@@ -278,7 +286,7 @@ class Skipping:
         if tag in FOREIGN_TAGS and self._at_start:
             # The text begins with this fence: a root right in it is the answer.
             if root_in_fence_part(chunk, found.end()):
-                return self._wait_for_root(chunk, pos, base)
+                return self._hold(chunk, pos, base)
             if root_in_fence(chunk, found.end()):
                 return self._open_fence(base + pos, ticks, "", len(tag)) - base
         return self._open_fence(base + pos, ticks, tag, len(tag)) - base

@@ -14,6 +14,7 @@ from ._framing import Framing
 from ._guard import Fields, Place
 from ._hints import find_hint
 from ._known_paths import check_patterns
+from ._markers import BLANK, open_brackets
 from ._scanner import Scanner
 from ._schema import Root, Schema, compile_schema, describe_kinds
 from ._tree import count_settled, salvage
@@ -99,6 +100,7 @@ class PartialParser(Generic[_Value]):
     """
 
     __slots__ = (
+        "_around",
         "_checks",
         "_chunks",
         "_chunks_joined",
@@ -178,6 +180,8 @@ class PartialParser(Generic[_Value]):
         self._unread = 0
         self._stopped_early = False
         self._satisfied: bool | None = None
+        # The closing brackets that the words before the root wait for.
+        self._around: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Show the schema and how far the parser has come, and no output."""
@@ -292,6 +296,8 @@ class PartialParser(Generic[_Value]):
         fixes = self._framing.fixes(self._text(0, start), 0)
         self._fixes.extend(fixes)
         events.extend(map(FixApplied, fixes))
+        if fixes and fixes[-1].kind is FixKind.PROSE:
+            self._around = open_brackets(fixes[-1].removed)
 
     def _end_root(self, end: int, events: list[Event]) -> None:
         assert self._scanner is not None
@@ -398,8 +404,11 @@ class PartialParser(Generic[_Value]):
 
         That is so once the root has closed and is valid, and for an object as soon as
         each field of the schema has settled, the schema accepts them, and it ignores
-        other keys. `accept` gives the value.
+        other keys. `accept` gives the value. A document in a bracket that words opened
+        may be a part of a larger one: nothing is known before the end.
         """
+        if self._around:
+            return False
         if self._satisfied is None and self._stage in (_INSIDE, _AFTER):
             self._satisfied = self._ask_schema()
         return bool(self._satisfied) and self._stage != _CLOSED
@@ -554,7 +563,28 @@ class PartialParser(Generic[_Value]):
             scanner.end_bare_number()
             self._end_root(self._read, [])
         self._framing.finish(self._read)
+        if self._around:
+            self._refuse_part(scanner)
         return self._final_value(scanner, self._root_start, self._completed_at)
+
+    def _refuse_part(self, scanner: Scanner) -> None:
+        """Refuse a document that may be a part of what the words before it open."""
+        behind = self._text(self._completed_at, self._read)
+        if behind.lstrip(BLANK).startswith(","):
+            raise MalformedOutputError(
+                expected=f"`{self._around[-1]}` or words",
+                found="`,` behind a document in brackets",
+                offset=self._completed_at + len(behind) - len(behind.lstrip(BLANK)),
+            )
+        if self._finish.is_normal:
+            return
+        closers = open_brackets(behind, self._around)
+        if closers:
+            err = self._truncated(scanner)
+            if isinstance(err, TruncatedOutputError):
+                err.expected = f"the `{closers[-1]}` of a bracket that words opened"
+                err.salvaged = scanner.root
+            raise err
 
     def _decide_without_root(self) -> Any:
         framing = self._framing

@@ -7,6 +7,7 @@ import pytest
 
 from partial_json_core import (
     AmbiguousOutputError,
+    ContentFilteredError,
     FixKind,
     FixPolicy,
     LimitExceededError,
@@ -337,6 +338,16 @@ FAILING = [
     ("list", "['a', {\"b\": 1}]", 1, FixKind.SINGLE_QUOTED_STRING),
     ("literal", '[True, {"b": 1}]', 1, FixKind.PYTHON_LITERAL),
     ("backtick", "So: {`a`: 1}", 5, None),
+    ("comment in a list", '[ // rows\n{"a": 1}, // b\n]', 2, FixKind.COMMENT),
+    ("comments in a list", "[/*c*/[1]/*c*/]", 1, FixKind.COMMENT),
+    ("not a number", '[NaN, {"a": 1}]', 1, None),
+    ("infinity", '[Infinity, {"a": 1}]', 1, None),
+    ("elision", '[..., {"a": 1}, ...]', 1, None),
+    ("plus", '[+1, {"a": 1}]', 1, None),
+    ("dashed key", '{a-b: {"c": 1}}', 1, FixKind.UNQUOTED_KEY),
+    ("dotted key in words", 'So {a.b : {"c": 1}}', 4, FixKind.UNQUOTED_KEY),
+    ("comment behind a key", '{x/*c*/: {"b": 1}}', 1, FixKind.UNQUOTED_KEY),
+    ("key and odd space", 'So {x\u200b: {"b": 1}}', 4, FixKind.UNQUOTED_KEY),
 ]
 
 
@@ -358,6 +369,76 @@ def test_a_broken_document_hides_what_it_holds(
     assert (caught.value.offset, caught.value.available_fix) == (offset, fix)
 
 
+PARTS = [
+    ("undefined", '[undefined, {"a": 1}, 2]'),
+    ("bytes", '[b"x", {"a": 1}, b"y"]'),
+    ("hash", '[# rows\n{"a": 1},\n{"a": 2}]'),
+    ("tuples", '[(1, 2), {"a": 1}]'),
+    ("assignment", '{a=1, {"b": 2}}'),
+    ("numbered", '{(1): {"a": 1}}'),
+    ("in words", 'The rows: [row(1), {"a": 1}]'),
+]
+
+
+@pytest.mark.parametrize("reason", [None, "length", "error", "never heard of"])
+@pytest.mark.parametrize("text", [row[1] for row in PARTS], ids=[r[0] for r in PARTS])
+def test_a_part_of_what_words_open_is_no_answer(
+    text: str, reason: str | None, chunked: Cut
+) -> None:
+    """Behind an open bracket in words a document counts only at a normal end."""
+    for end in range(1, len(text) + 1):
+        with pytest.raises(PartialOutputError):
+            read(chunked(text[:end]), reason)
+
+
+def test_the_cut_of_a_part_says_what_is_missing(chunked: Cut) -> None:
+    """The error names the bracket, and salvage gives the part."""
+    with pytest.raises(TruncatedOutputError) as caught:
+        read(chunked('[row, {"a": 1}'), "length")
+
+    assert "expected the `]` of a bracket that words opened" in str(caught.value)
+    assert caught.value.salvage().value == {"a": 1}
+
+
+def test_a_filtered_part_is_filtered(chunked: Cut) -> None:
+    """A filter is the cause, also where a bracket of words is open."""
+    with pytest.raises(ContentFilteredError):
+        read(chunked('[row, {"a": 1}'), "content_filter")
+
+
+def test_a_part_does_not_satisfy() -> None:
+    """Nothing is stopped early inside a bracket of words."""
+    parser = PartialParser()
+    parser.feed('[row, {"a": 1} ')
+
+    assert not parser.satisfied
+
+
+BRACKETED = [
+    ("note", '[Note: {"a": 1} as asked]'),
+    ("nested", '[Note {x [y {"a": 1} z] z} z]'),
+    ("crossed", '[Note {x {"a": 1} so ] }]'),
+    ("quoted", 'It opens with `{` and not with "[" {"a": 1}'),
+    ("typographic", 'It opens with \u2018{\u2019, \u201c[\u201d: {"a": 1}'),
+    ("at the end", "A '[' {\"a\": 1} and a `{`"),
+    ("slash", '{and/or} {"a": 1}'),
+    ("closing only", 'a } ] {"a": 1}'),
+]
+
+
+@pytest.mark.parametrize(
+    "text", [row[1] for row in BRACKETED], ids=[row[0] for row in BRACKETED]
+)
+def test_brackets_of_words_refuse_no_whole_answer(text: str, chunked: Cut) -> None:
+    """Brackets that words close, and brackets that words name, are words."""
+    assert read(chunked(text), None)[0] == {"a": 1}
+
+
+def test_an_open_bracket_of_words_is_no_cut(chunked: Cut) -> None:
+    """At a normal end, words may leave a bracket open."""
+    assert read(chunked('Sorry :[ here: {"a": 1}'))[0] == {"a": 1}
+
+
 def test_a_document_behind_a_broken_one_counts(chunked: Cut) -> None:
     """Once its braces are closed, a broken document is words."""
     text = "Not {'a': {'b': 1}} but {\"a\": 1}"
@@ -374,6 +455,8 @@ def test_a_document_behind_a_broken_one_counts(chunked: Cut) -> None:
         "So: {'a': 1}",
         "So: {a: 1}",
         "So: {/* x */ a: 1}",
+        "So: {a /* x */ : 1}",
+        "So: {a\u2060: 1}",
     ],
 )
 def test_a_permitted_fix_begins_a_document(text: str, chunked: Cut) -> None:
@@ -386,6 +469,9 @@ def test_a_permitted_fix_begins_a_document(text: str, chunked: Cut) -> None:
     [
         ("So: ['a']", ["a"]),
         ("So: [None]", [None]),
+        ("So: [ // none\n]", []),
+        ("So: {_x: 1}", {"_x": 1}),
+        ("So: {$: 1}", {"$": 1}),
         ("[True]", [True]),
         ("'a'", "a"),
         ("None", None),
@@ -572,8 +658,42 @@ def test_the_strict_policy_permits_nothing_around(
     assert (caught.value.offset, caught.value.available_fix) == (offset, fix)
 
 
+@pytest.mark.parametrize("text", ["As [3] shows", "As [3]", "As [1, 2]"])
+@pytest.mark.parametrize("reason", [None, "length", "error", "never heard of"])
+def test_numbers_in_words_need_a_normal_end(
+    text: str, reason: str | None, chunked: Cut
+) -> None:
+    """Whole numbers in brackets are no answer of an output that may have been cut."""
+    with pytest.raises(PartialOutputError):
+        read(chunked(text), reason)
+
+
 @pytest.mark.parametrize(
-    ("text", "offset"), [("x" + " " * 9, 6), ("{" + " " * 99, 6), (" \n \n \n", 5)]
+    "text",
+    [
+        "true <think>x</think> false",
+        "```\ntrue\n```\n```\ntrue\n```",
+        '"a"\n```json\n"b"\n```',
+        "null\n```json\n1\n```",
+    ],
+)
+def test_two_scalars_are_no_answer(text: str, chunked: Cut) -> None:
+    """A scalar with another one beside it is not the whole text."""
+    with pytest.raises(PartialOutputError):
+        read(chunked(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "offset"),
+    [
+        ("x" + " " * 9, 6),
+        ("{" + " " * 99, 6),
+        ("[" + " " * 99 + "x", 6),
+        (" \n \n \n", 5),
+        ("a" + " " * 5 + 'b {"a": 1}', 6),
+        ("a  \u00a0  b", 6),
+        ("a {" + " " * 5 + "b}", 8),
+    ],
 )
 def test_white_space_before_the_root_is_limited(
     text: str, offset: int, chunked: Cut
@@ -584,6 +704,52 @@ def test_white_space_before_the_root_is_limited(
 
     assert caught.value.limit == "max_whitespace_run"
     assert caught.value.offset == offset
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("\u00a0" * 9, MalformedOutputError),
+        (" " * 9 + "\u00a0", LimitExceededError),
+        ("  \u00a0" + " " * 9, MalformedOutputError),
+    ],
+)
+def test_what_comes_first_is_named(
+    text: str, error: type[PartialOutputError], chunked: Cut
+) -> None:
+    """Of a limit and of what the policy keeps, the first one in the text is the error."""
+    with pytest.raises(error):
+        read(
+            chunked(text + "{}"),
+            limits=Limits(max_whitespace_run=4),
+            policy=FixPolicy.STRICT,
+        )
+
+
+LONG = [
+    ("name", "{" + "x" * 70 + ': {"a": 1}} {"b": 1}'),
+    ("name of 64", "{" + "x" * 64 + ': {"a": 1}}'),
+    ("name of 63", "{" + "x" * 63 + ': {"a": 1}}'),
+    ("name and blanks", "{x" + " " * 80 + ': {"a": 1}}'),
+    ("fence tag", "```" + "x" * 60 + '\n{"a": 1}\n```'),
+    ("fence tag of 40", "```" + "x" * 40 + '\n{"a": 1}\n```'),
+    ("foreign fence", "```python\n" + " " * 1200 + '{"a": 1}\n```'),
+    ("blanks behind a bracket", "see {" + " " * 1200 + '"a": 1}'),
+    ("blanks in words", "see" + " " * 1200 + 'it {"a": 1}'),
+]
+
+
+@pytest.mark.parametrize("text", [row[1] for row in LONG], ids=[r[0] for r in LONG])
+def test_what_is_long_around_the_root_is_read_alike(text: str, chunked: Cut) -> None:
+    """However far the framing has to look ahead, chunking changes nothing."""
+
+    def outcome(chunks: list[str]) -> Any:
+        try:
+            return read(chunks)
+        except PartialOutputError as err:
+            return type(err), err.path, err.offset, str(err)
+
+    assert outcome(chunked(text)) == outcome([text])
 
 
 def test_white_space_behind_the_root_is_not(chunked: Cut) -> None:
