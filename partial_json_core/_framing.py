@@ -139,6 +139,7 @@ class Framing(Skipping):
         self._root = (value, start, end)
         self._state = SEARCH
         self._at_start = False
+        self._before = ""
         self.segments = []
         self._has_words = False
         self._line_has_words = True

@@ -735,6 +735,8 @@ LONG = [
     ("fence tag of 40", "```" + "x" * 40 + '\n{"a": 1}\n```'),
     ("foreign fence", "```python\n" + " " * 1200 + '{"a": 1}\n```'),
     ("blanks behind a bracket", "see {" + " " * 1200 + '"a": 1}'),
+    ("root and a quotation", '{"a": 1}{"'),
+    ("root and a bracket", '[1]["'),
     ("blanks in words", "see" + " " * 1200 + 'it {"a": 1}'),
 ]
 
